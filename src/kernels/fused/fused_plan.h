@@ -8,10 +8,15 @@
 /* A kept value that has shared memory of its own. */
 #define GA__OWN_PLACE 255
 
-/* Where a kernel finds the elements of a row: side by side, for a team of threads or for a cluster
- * of blocks that have a part each; or a stride apart, below each other, while those of neighbouring
- * rows lie side by side. */
-typedef enum ga__fused_walk { GA__WALK_ROWS, GA__WALK_CLUSTERS, GA__WALK_COLUMNS } ga__fused_walk;
+/* Where a kernel finds the elements of a row: side by side, for a team of threads, for a cluster of
+ * blocks that have a part each, or for a single thread; or a stride apart, below each other, while
+ * those of neighbouring rows lie side by side. */
+typedef enum ga__fused_walk {
+    GA__WALK_ROWS,
+    GA__WALK_CLUSTERS,
+    GA__WALK_COLUMNS,
+    GA__WALK_THREADS
+} ga__fused_walk;
 
 /* The kernel of fused rows: its words are the key, after the formula's id and the device. With an
  * odd number of operands one more is zero. */
@@ -89,8 +94,8 @@ static inline bool ga__fused_has_columns(const ga__fused_plan *p)
     return p->v.walk == GA__WALK_COLUMNS;
 }
 
-/* CUDA: whether threads have whole short rows, by groups that are whole words; and whether operand
- * k has its place in shared memory for results too. */
+/* CUDA: whether threads have whole short rows of one length, by groups that are whole words; and
+ * whether operand k has its place in shared memory for results too. */
 static inline bool ga__fused_has_whole_rows(const ga__fused_variant *v)
 {
     return v->several > 0 && v->each > 1;

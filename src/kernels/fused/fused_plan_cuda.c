@@ -11,6 +11,7 @@
 #define LONGEST_BYTES 48  /* less than these, for few kernels; */
 #define SHORT_BYTES 64    /* bytes of a thread's groups of such rows, about: fewer in a row */
 #define SHORT_BLOCK 128   /* threads that have rows of their own */
+#define LONGEST_OF_THREAD 64 /* elements of rows of a thread each */
 #define MOST_MEETINGS 2   /* of blocks that have a row's parts in registers; of double, half */
 #define MOST_MET 64       /* blocks times meetings: more take longer to meet */
 #define SLACK_BYTES 2048  /* of a block's shared memory, besides the elements */
@@ -450,6 +451,50 @@ static bool plan_short(plan *p)
     return p->grid <= INT32_MAX;
 }
 
+/* Elements of a thread's row are whole vectors, so that rows of many lengths share a kernel. */
+static int room_of_thread(const plan *p)
+{
+    const int step = GA__VECTOR_BYTES / (int)ga__fused_widest(p);
+    return (int)ga__ceil_div(p->length, step) * step;
+}
+
+/* Whether the rows of operands suit threads that have one each, and results a place of theirs. */
+static bool fits_threads(const plan *p)
+{
+    bool fits = true, lends = p->call->formula->per_row;
+    for (int k = 0; k < p->call->noperands && fits; k++) {
+        fits = is_one_stretch(p, k) && (!ga__fused_along_row(p, k) || ga__fused_size(p, k) <= WORD);
+        lends |= k > 0 && ga__fused_lends(&p->v, k);
+    }
+    return fits && lends;
+}
+
+/* Rows that are no whole vectors: a thread has one, which begins inside a word. */
+static bool plan_threads(plan *p)
+{
+    const ga_dtype pairs = p->call->formula->pairs;
+    if (p->length > LONGEST_OF_THREAD)
+        return false;
+    p->v.registers = true;
+    p->v.staged = ga__fused_stageable(p);
+    p->v.walk = GA__WALK_THREADS;
+    p->v.team = p->v.lanes = 1;
+    if (p->v.staged == 0 || whole_vectors(p, lanes_of(p)) || !fits_threads(p) ||
+        room_of_thread(p) > ga__fused_most_ahead(p)) {
+        p->v.staged = 0;
+        p->v.walk = GA__WALK_ROWS;
+        return false;
+    }
+    p->v.paired = (uint8_t)pairs;
+    p->v.each = (uint8_t)room_of_thread(p);
+    p->v.sure = (uint8_t)(p->v.each - GA__VECTOR_BYTES / (int)ga__fused_widest(p));
+    p->v.block = SHORT_BLOCK;
+    p->rows_of_block = SHORT_BLOCK;
+    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
+    ga__fused_place(p);
+    return p->grid <= INT32_MAX;
+}
+
 /* Rows that do not fit the registers of a block. */
 static bool plan_long(plan *p)
 {
@@ -464,7 +509,7 @@ bool ga__fused_plan_cuda(plan *p)
         return ga__fused_plan_columns(p);
     if (p->length == 1)
         return plan_single(p);
-    if (plan_short(p))
+    if (plan_short(p) || plan_threads(p))
         return true;
     const bool held = plan_registers(p);
     if (!held && (p->call->formula->one_step || !plan_long(p)))

@@ -12,7 +12,7 @@ typedef ga__fused_plan plan;
 bool ga__fused_has_pairs(const plan *p)
 {
     return p->call->formula->pairs != GA_NO_DTYPE &&
-           (p->v.lanes != 1 || p->v.walk == GA__WALK_COLUMNS);
+           (p->v.lanes != 1 || p->v.walk == GA__WALK_COLUMNS || p->v.walk == GA__WALK_THREADS);
 }
 
 /* Bytes of registers that an element of operand k takes, and one of a kept value. */
@@ -54,6 +54,13 @@ int ga__fused_most_each(const plan *p)
     return most < 1 ? 1 : most > limit ? limit : most;
 }
 
+/* Whether passes read operand k again instead: where rows of threads are the same one, too. */
+static bool takes_none(const plan *p, int k)
+{
+    return ga__fused_is_late(p->call->formula, &p->v, k) ||
+           (p->v.walk == GA__WALK_THREADS && !(p->v.staged >> k & 1));
+}
+
 /* Bytes of registers that one element takes before pass s reads it: what no later pass reads has
  * left its place to a kept value. */
 static int bytes_before(const plan *p, int s)
@@ -64,8 +71,7 @@ static int bytes_before(const plan *p, int s)
         read |= f->reads[pass];
     size_t nbytes = 0;
     for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && (s == 0 || read >> k & 1) &&
-            !ga__fused_is_late(p->call->formula, &p->v, k))
+        if (ga__fused_along_row(p, k) && (s == 0 || read >> k & 1) && !takes_none(p, k))
             nbytes += operand_bytes(p, k);
     for (int q = 0; q < f->nkept; q++)
         if (f->kept[q].stage < s)

@@ -65,7 +65,7 @@ static bool lends_place(const variant *v, int k)
     int first = 1;
     while (first < v->noperands && !ga__fused_lends(v, first))
         first++;
-    return ga__fused_has_whole_rows(v) && k == first;
+    return (ga__fused_has_whole_rows(v) || v->walk == GA__WALK_THREADS) && k == first;
 }
 
 static void fill_operand(ga__record *record, const formula *f, const variant *v,
@@ -229,6 +229,7 @@ static int blocks_at_least(const variant *v)
     const bool wide = widest >= sizeof(double); /* 1536 threads have 40 registers each: spills */
     const int threads = !v->registers                 ? (wide ? 1024 : 1536)
                         : v->ahead                    ? 1024
+                        : v->walk == GA__WALK_THREADS ? 1024
                         : v->walk == GA__WALK_COLUMNS ? (v->each > 8 || wide ? 1024 : 1536)
                         : v->paired                   ? (v->each > 16 ? 1024 : 1536)
                         : widest < sizeof(float)      ? 2048
@@ -252,6 +253,7 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_number(record, GA__KEY(result_words), GA__RESULT_WORDS);
     ga__record_set_flag(record, GA__KEY(leaving), leaves(f, v));
     ga__record_set_flag(record, GA__KEY(whole_rows), ga__fused_has_whole_rows(v));
+    ga__record_set_flag(record, GA__KEY(row_of_thread), v->walk == GA__WALK_THREADS);
     ga__record_setf(record, GA__KEY(several), v->several ? "%d" : "", v->several);
     ga__record_set_flag(record, GA__KEY(paired), v->paired);
     ga__record_set(record, GA__KEY(small),
