@@ -214,6 +214,20 @@ static bool is_complete(const ga__fused *fused)
     return complete;
 }
 
+/* The part of stage s with the moments of the elements whose mean part p is; or -1. The mean of
+ * floats is their sum by their count: the moments come with the same sum. */
+static int moments_beside(const finder *f, int s, int p)
+{
+    const ga__node *mean = ga__finder_node(f, f->fused->part[s][p]);
+    for (int q = 0; q < f->fused->formula.stages[s].nparts && mean->key.row == GA__ROW_mean; q++) {
+        const ga__node *other = ga__finder_node(f, f->fused->part[s][q]);
+        if ((other->key.row == GA__ROW_var || other->key.row == GA__ROW_std) &&
+            other->key.operand[0] == mean->key.operand[0] && other->loop == mean->loop)
+            return q;
+    }
+    return -1;
+}
+
 static void set_stages(finder *f)
 {
     ga__fused_formula *formula = &f->fused->formula;
@@ -225,6 +239,7 @@ static void set_stages(finder *f)
             const ga__node *node = ga__finder_node(f, f->fused->part[s][p]);
             stage->parts[p] = &ga__rows[node->key.row].part;
             stage->type[p] = node->loop;
+            stage->sum_of[p] = moments_beside(f, s, p);
             memcpy(&stage->ddof[p], &node->key.bits[0], sizeof(stage->ddof[p]));
         }
     }

@@ -311,7 +311,7 @@ static int meetings(const plan *p)
     int count = 0;
     for (int s = 0; s < f->nstages; s++)
         for (int k = 0; k < f->stages[s].nparts; k++)
-            count += f->stages[s].parts[k]->holds == GA__ACCUMULATOR_COUNTED ? 2 : 1;
+            count += f->stages[s].sum_of[k] < 0;
     return count;
 }
 

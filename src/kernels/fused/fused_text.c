@@ -137,6 +137,7 @@ static void fill_part(ga__record *record, const variant *v, const ga__fused_stag
     ga__record_set(record, GA__KEY(type),
                    v->host && type == GA_BOOL ? "unsigned char" : ga__dtype_compute_type(type));
     ga__record_set_flag(record, GA__KEY(rounds), ga__part_rounds(part, type));
+    ga__record_setf(record, GA__KEY(sum_of), stage->sum_of[p] < 0 ? "" : "%d", stage->sum_of[p]);
     ga__record_set(record, GA__KEY(extreme),
                    !v->paired                   ? ""
                    : ga__part_is_greatest(part) ? "true"

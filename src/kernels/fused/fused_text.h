@@ -21,7 +21,7 @@ typedef struct ga__cluster_params {
 #undef GA_PARAM
 
 /* Words that a block of a cluster has for what it finds in a pass. */
-#define GA__RESULT_WORDS 8
+#define GA__RESULT_WORDS 12
 
 /* All words of the parameters. */
 size_t ga__fused_param_words(const ga__fused_formula *f, const ga__fused_variant *v);
