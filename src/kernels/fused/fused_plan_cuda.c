@@ -11,7 +11,8 @@
 #define LONGEST_BYTES 48  /* less than these, for few kernels; */
 #define SHORT_BYTES 64    /* bytes of a thread's groups of such rows, about: fewer in a row */
 #define SHORT_BLOCK 128   /* threads that have rows of their own */
-#define LONGEST_OF_THREAD 64 /* elements of rows of a thread each */
+#define SHORTEST_OF_THREAD 9 /* elements of rows of a thread each */
+#define LONGEST_OF_THREAD 64
 #define MOST_MEETINGS 2   /* of blocks that have a row's parts in registers; of double, half */
 #define MOST_MET 64       /* blocks times meetings: more take longer to meet */
 #define SLACK_BYTES 2048  /* of a block's shared memory, besides the elements */
@@ -451,43 +452,43 @@ static bool plan_short(plan *p)
     return p->grid <= INT32_MAX;
 }
 
-/* Elements of a thread's row are whole vectors, so that rows of many lengths share a kernel. */
-static int room_of_thread(const plan *p)
+/* Between the elements that rows of a kernel have room for and those of its shortest row: an eighth
+ * to a quarter, so that rows of all lengths share few kernels. */
+static int step_of_thread(const plan *p)
 {
-    const int step = GA__VECTOR_BYTES / (int)ga__fused_widest(p);
-    return (int)ga__ceil_div(p->length, step) * step;
+    return ga__fused_power_of_two(p->length, LONGEST_OF_THREAD) / 4;
 }
 
-/* Whether the rows of operands suit threads that have one each, and results a place of theirs. */
-static bool fits_threads(const plan *p)
+/* Whether all operands suit threads that have a row each. */
+static bool suits_threads(const plan *p)
 {
-    bool fits = true, lends = p->call->formula->per_row;
-    for (int k = 0; k < p->call->noperands && fits; k++) {
-        fits = is_one_stretch(p, k) && (!ga__fused_along_row(p, k) || ga__fused_size(p, k) <= WORD);
-        lends |= k > 0 && ga__fused_lends(&p->v, k);
-    }
-    return fits && lends;
+    bool suits = p->v.staged != 0;
+    for (int k = 0; k < p->call->noperands && suits; k++)
+        suits = !ga__fused_along_row(p, k) ||
+                (ga__fused_size(p, k) <= WORD &&
+                 (!ga__fused_has_own_rows(p, k) || is_close(p, k)));
+    return suits;
 }
 
-/* Rows that are no whole vectors: a thread has one, which begins inside a word. */
+/* Rows that are no whole vectors, nor longer than a thread's registers: each thread has one. */
 static bool plan_threads(plan *p)
 {
-    const ga_dtype pairs = p->call->formula->pairs;
-    if (p->length > LONGEST_OF_THREAD)
+    if (p->length < SHORTEST_OF_THREAD || p->length > LONGEST_OF_THREAD)
         return false;
+    const int step = step_of_thread(p), room = (int)ga__ceil_div(p->length, step) * step;
     p->v.registers = true;
     p->v.staged = ga__fused_stageable(p);
     p->v.walk = GA__WALK_THREADS;
     p->v.team = p->v.lanes = 1;
-    if (p->v.staged == 0 || whole_vectors(p, lanes_of(p)) || !fits_threads(p) ||
-        room_of_thread(p) > ga__fused_most_ahead(p)) {
+    if (whole_vectors(p, lanes_of(p)) || !suits_threads(p) || room > ga__fused_most_ahead(p)) {
         p->v.staged = 0;
         p->v.walk = GA__WALK_ROWS;
         return false;
     }
-    p->v.paired = (uint8_t)pairs;
-    p->v.each = (uint8_t)room_of_thread(p);
-    p->v.sure = (uint8_t)(p->v.each - GA__VECTOR_BYTES / (int)ga__fused_widest(p));
+    p->v.paired = (uint8_t)p->call->formula->pairs;
+    p->v.each = (uint8_t)room;
+    p->v.sure = (uint8_t)(room - step);
+    p->v.gathers = !p->call->formula->per_row;
     p->v.block = SHORT_BLOCK;
     p->rows_of_block = SHORT_BLOCK;
     p->grid = ga__ceil_div(p->rows, p->rows_of_block);
