@@ -200,6 +200,38 @@ static void few_short_rows(void **state)
     }
 }
 
+/* Rows of a thread each, and several of them where there are many: their results take the place of
+ * the operand. Rows of an odd length share words. */
+static void threads_have_rows(void **state)
+{
+    static const struct {
+        ga_dtype dtype;
+        int64_t rows, length;
+        int form;
+    } cases[] = {{GA_FLOAT16, 130, 17, 0}, {GA_FLOAT16, 129, 63, 2},  {GA_FLOAT32, 130, 25, 3},
+                 {GA_BFLOAT16, 3, 33, 0},  {GA_FLOAT16, 4200, 19, 0}, {GA_FLOAT16, 2100, 18, 2},
+                 {GA_FLOAT16, 2100, 35, 5}, {GA_FLOAT32, 2100, 31, 0}, {GA_FLOAT16, 2100, 21, 9}};
+    (void)state;
+    need_simulator();
+    simulated_device.processors = 1;
+    ga__use_device(&simulated_device);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const bool several = cases[k].rows > 2000;
+        GA_SCOPE {
+            const gpuarray *x = given(cases[k].dtype, GA_SHAPE(cases[k].rows, cases[k].length), k);
+            assert_non_null(ga_eval(forms[cases[k].form], GA(x), GA_NAMED("y", x),
+                                    GA_NAMED("g", 2.0), GA_NAMED("v", 3.0)));
+        }
+        const int64_t blocks = (cases[k].rows + 127) / 128;
+        if (several ? simulated.last.grid >= blocks : simulated.last.grid != blocks)
+            fail_msg("%s, %d rows of %d: %d blocks of %d threads", forms[cases[k].form],
+                     (int)cases[k].rows, (int)cases[k].length, (int)simulated.last.grid,
+                     (int)simulated.last.block);
+        check_shape(forms[cases[k].form], cases[k].dtype, cases[k].rows, cases[k].length);
+    }
+    simulated_device.processors = PROCESSORS;
+}
+
 /* Rows with gaps between them: close ones pass through shared memory with their gaps. */
 static void windows_of_cuda(void **state)
 {
@@ -542,6 +574,7 @@ int main(int argc, char **argv)
         simulating_test(long_rows_of_one_step_are_reduced),
         simulating_test(every_way_of_cuda),
         simulating_test(pairs_end_with_the_row),
+        simulating_test(threads_have_rows),
         simulating_test(windows_of_cuda),
         simulating_test(few_short_rows),
         simulating_test(the_longest_rows_of_cuda),

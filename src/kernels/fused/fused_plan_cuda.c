@@ -13,6 +13,9 @@
 #define SHORT_BLOCK 128   /* threads that have rows of their own */
 #define SHORTEST_OF_THREAD 9 /* elements of rows of a thread each */
 #define LONGEST_OF_THREAD 64
+#define THREAD_BYTES 256 /* of a thread's rows, if each multiprocessor has so many blocks */
+#define MANY_BLOCKS 8    /* of them, */
+#define MOST_OF_THREAD 4 /* rows at most */
 #define MOST_MEETINGS 2   /* of blocks that have a row's parts in registers; of double, half */
 #define MOST_MET 64       /* blocks times meetings: more take longer to meet */
 #define SLACK_BYTES 2048  /* of a block's shared memory, besides the elements */
@@ -470,6 +473,24 @@ static bool suits_threads(const plan *p)
     return suits;
 }
 
+/* Several rows, if there are many and their results can take the place of an operand: as many as
+ * are whole words at least. */
+static int rows_of_thread(const plan *p)
+{
+    const int room = p->v.each * (int)ga__fused_widest(p);
+    const int64_t blocks = p->rows / (SHORT_BLOCK * MANY_BLOCKS * p->call->device->processors);
+    bool fits = true, lends = p->call->formula->per_row;
+    int several = ga__fused_power_of_two(THREAD_BYTES / room / 2 + 1, MOST_OF_THREAD);
+    while (several > 1 && several > blocks)
+        several /= 2;
+    for (int k = 0; k < p->call->noperands; k++) {
+        fits &= is_one_stretch(p, k) && (!ga__fused_along_row(p, k) ||
+                                        several * (int)ga__fused_size(p, k) >= WORD);
+        lends |= k > 0 && ga__fused_lends(&p->v, k);
+    }
+    return fits && lends ? several : 1;
+}
+
 /* Rows that are no whole vectors, nor longer than a thread's registers: each thread has one. */
 static bool plan_threads(plan *p)
 {
@@ -490,7 +511,7 @@ static bool plan_threads(plan *p)
     p->v.sure = (uint8_t)(room - step);
     p->v.gathers = !p->call->formula->per_row;
     p->v.block = SHORT_BLOCK;
-    p->rows_of_block = SHORT_BLOCK;
+    p->rows_of_block = SHORT_BLOCK * rows_of_thread(p);
     p->grid = ga__ceil_div(p->rows, p->rows_of_block);
     ga__fused_place(p);
     return p->grid <= INT32_MAX;

@@ -65,7 +65,7 @@ static bool lends_place(const variant *v, int k)
     int first = 1;
     while (first < v->noperands && !ga__fused_lends(v, first))
         first++;
-    return ga__fused_has_whole_rows(v) && k == first;
+    return (ga__fused_has_whole_rows(v) || v->walk == GA__WALK_THREADS) && k == first;
 }
 
 static void fill_operand(ga__record *record, const formula *f, const variant *v,
