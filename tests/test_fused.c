@@ -208,8 +208,8 @@ static void threads_have_rows(void **state)
         ga_dtype dtype;
         int64_t rows, length;
         int form;
-    } cases[] = {{GA_FLOAT16, 130, 17, 0}, {GA_FLOAT16, 129, 63, 2},  {GA_FLOAT32, 130, 25, 3},
-                 {GA_BFLOAT16, 3, 33, 0},  {GA_FLOAT16, 4200, 19, 0}, {GA_FLOAT16, 2100, 18, 2},
+    } cases[] = {{GA_FLOAT16, 130, 17, 0},  {GA_FLOAT16, 129, 63, 2},  {GA_FLOAT32, 130, 25, 3},
+                 {GA_BFLOAT16, 3, 33, 0},   {GA_FLOAT16, 4200, 19, 0}, {GA_FLOAT16, 2100, 18, 2},
                  {GA_FLOAT16, 2100, 35, 5}, {GA_FLOAT32, 2100, 31, 0}, {GA_FLOAT16, 2100, 21, 9}};
     (void)state;
     need_simulator();
@@ -230,6 +230,28 @@ static void threads_have_rows(void **state)
         check_shape(forms[cases[k].form], cases[k].dtype, cases[k].rows, cases[k].length);
     }
     simulated_device.processors = PROCESSORS;
+}
+
+/* The moments of a row come with the sum that its mean needs: of the same elements alone, and an
+ * infinite one if they are infinite. */
+static void means_beside_variances(void **state)
+{
+    static const char others[] = "(x - mean(x, axis=1, keepdims=True)) / sqrt(var(y, axis=1, "
+                                 "keepdims=True) + 1)",
+                      infinite[] = "where(isnan(var(x, axis=1, keepdims=True)), "
+                                   "mean(x, axis=1, keepdims=True), x)";
+    (void)state;
+    need_simulator();
+    ga__use_device(&simulated_device);
+    check_shape(others, GA_FLOAT32, 5, 300);
+    GA_SCOPE {
+        gpuarray *x = given(GA_FLOAT32, GA_SHAPE(3, 300), 1);
+        assert_int_equal(ga_assign(ga_slice(x, "1, 7"), INFINITY), GA_OK);
+        check_form(infinite, "an infinite element", x, x, ga_slice(x, "0"), ga_slice(x, ":, :1"),
+                   true);
+        const gpuarray *r = ga_eval(infinite, GA(x));
+        assert_true(isinf(ga_item_double(r, 1, 9)));
+    }
 }
 
 /* Rows with gaps between them: close ones pass through shared memory with their gaps. */
@@ -575,6 +597,7 @@ int main(int argc, char **argv)
         simulating_test(every_way_of_cuda),
         simulating_test(pairs_end_with_the_row),
         simulating_test(threads_have_rows),
+        simulating_test(means_beside_variances),
         simulating_test(windows_of_cuda),
         simulating_test(few_short_rows),
         simulating_test(the_longest_rows_of_cuda),

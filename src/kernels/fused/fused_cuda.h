@@ -57,6 +57,21 @@ bool ga__fused_copies_ahead(const ga__fused_plan *p);
 
 void ga__fused_set_wait(ga__fused_plan *p);
 
+/* ---- Rows ---- */
+
+/* Whether all operands' rows are whole vectors. */
+bool ga__fused_in_whole_vectors(const ga__fused_plan *p);
+
+/* Whether the rows of operand k follow each other closely: reading what lies between them costs
+ * next to nothing. */
+bool ga__fused_is_close(const ga__fused_plan *p, int k);
+
+/* Plans rows of one element; short rows, of which a thread has groups; and rows of a thread that
+ * are longer and no whole vectors. False if the rows are others. */
+bool ga__fused_plan_single(ga__fused_plan *p);
+bool ga__fused_plan_short(ga__fused_plan *p);
+bool ga__fused_plan_threads(ga__fused_plan *p);
+
 /* CUDA: plans columns; false if they are too long or too few. */
 bool ga__fused_plan_columns(ga__fused_plan *p);
 

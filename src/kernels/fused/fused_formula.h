@@ -20,8 +20,8 @@ typedef struct ga__fused_stage {
     const ga__part_formula *parts[GA__MAX_PARTS];
     ga_dtype type[GA__MAX_PARTS]; /* T, the type of each part's `x` */
     double ddof[GA__MAX_PARTS];
-    int sum_of[GA__MAX_PARTS]; /* the part with the moments of the same elements, whose sum this part
-                                * is; or -1 */
+    int sum_of[GA__MAX_PARTS]; /* the part with the moments of the same elements, whose sum this
+                                * part is; or -1 */
 } ga__fused_stage;
 
 /* A value of each element that a pass computes and later ones use: `h0`, `h1` and so on. */

@@ -5,17 +5,7 @@
 #define PART_BYTES 16384  /* of a row's part in a block of a cluster, at least */
 #define SHIFTED_VECTORS 8 /* vectors of a row that may begin before it, at least */
 #define VECTORS_EACH 8    /* whole vectors need no more, as long as a row has less than a block */
-#define SEVERAL 4         /* rows of one element of a thread */
 #define MOST_ROOM 16      /* vectors of a thread in registers */
-#define LONGEST_SHORT 16  /* elements of rows whose length alone has a kernel, */
-#define LONGEST_BYTES 48  /* less than these, for few kernels; */
-#define SHORT_BYTES 64    /* bytes of a thread's groups of such rows, about: fewer in a row */
-#define SHORT_BLOCK 128   /* threads that have rows of their own */
-#define SHORTEST_OF_THREAD 9 /* elements of rows of a thread each */
-#define LONGEST_OF_THREAD 64
-#define THREAD_BYTES 256 /* of a thread's rows, if each multiprocessor has so many blocks */
-#define MANY_BLOCKS 8    /* of them, */
-#define MOST_OF_THREAD 4 /* rows at most */
 #define MOST_MEETINGS 2   /* of blocks that have a row's parts in registers; of double, half */
 #define MOST_MET 64       /* blocks times meetings: more take longer to meet */
 #define SLACK_BYTES 2048  /* of a block's shared memory, besides the elements */
@@ -57,6 +47,11 @@ static bool whole_vectors(const plan *p, int lanes)
     for (int k = 0; k < p->call->noperands; k++)
         whole &= !ga__fused_along_row(p, k) || in_vectors(p, k, lanes);
     return whole;
+}
+
+bool ga__fused_in_whole_vectors(const plan *p)
+{
+    return whole_vectors(p, lanes_of(p));
 }
 
 /* Sets the elements of a vector, and whether rows are whole vectors. Rows that are whole vectors of
@@ -146,21 +141,11 @@ static bool share_row(plan *p)
     return true;
 }
 
-/* Whether the rows of operand k follow each other closely: reading what lies between them costs
- * next to nothing. */
-static bool is_close(const plan *p, int k)
-{
-    if (!ga__fused_along_row(p, k) || p->kept.ndim != 1)
-        return false;
-    const int64_t gap = p->kept.strides[k][0] - p->length;
-    return p->rows == 1 || (gap >= 0 && gap * (int64_t)ga__fused_size(p, k) <= SECTOR);
-}
-
 /* Rows that are no whole vectors pass through shared memory, unless a warp reads whole lines of
  * them anyway. Results leave no gaps. */
 static bool passes_through_shared(const plan *p, int k)
 {
-    return p->v.lanes == 1 && (k > 0 ? is_close(p, k) : ga__fused_is_dense(p, k)) &&
+    return p->v.lanes == 1 && (k > 0 ? ga__fused_is_close(p, k) : ga__fused_is_dense(p, k)) &&
            p->length > 1 && (p->v.team < GA__WARP || ga__fused_size(p, k) < WORD);
 }
 
@@ -377,146 +362,6 @@ static bool plan_late(plan *p)
            (plan_ahead(p, 1, LARGEST_TEAM) || plan_meeting(p));
 }
 
-/* Rows of one element. */
-static bool plan_single(plan *p)
-{
-    p->v.registers = true;
-    p->v.lanes = p->v.each = p->v.team = 1;
-    p->v.several = SEVERAL;
-    p->v.block = BLOCK;
-    p->rows_of_block = BLOCK * SEVERAL;
-    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
-    return p->grid <= INT32_MAX;
-}
-
-/* The fewest rows of operand k that are whole words of 4 bytes, or a vector. */
-static int rows_of_words(const plan *p, int k)
-{
-    const int row = (int)p->length * (int)ga__fused_size(p, k), whole = row % WORD == 0 ? 1
-                                                                        : row % 2 == 0  ? 2
-                                                                                        : 4;
-    return GA__VECTOR_BYTES % (row * whole) == 0 ? GA__VECTOR_BYTES / row : whole;
-}
-
-/* Whether the rows of operand k are one stretch of whole vectors, or all the same. */
-static bool is_one_stretch(const plan *p, int k)
-{
-    const gpuarray *x = p->call->operands[k].array;
-    const uintptr_t data = x ? (uintptr_t)x->data : 0;
-    return !ga__fused_along_row(p, k) || !ga__fused_has_own_rows(p, k) ||
-           (ga__fused_is_dense(p, k) && data % GA__VECTOR_BYTES == 0);
-}
-
-/* Whether the groups of short rows suit their operands; sets the operands in shared memory, one of
- * which has a place for results, the rows of a group, and its bytes. Results of rows alone come
- * sooner from whole vectors. */
-static bool has_groups(plan *p, int *together, int *nbytes)
-{
-    const bool per_row = p->call->formula->per_row;
-    bool fits = p->length <= LONGEST_SHORT, lends = per_row;
-    p->v.staged = ga__fused_stageable(p);
-    *together = 1;
-    *nbytes = 0;
-    for (int k = 0; k < p->call->noperands && fits; k++) {
-        const int row = (int)p->length * (int)ga__fused_size(p, k);
-        fits = is_one_stretch(p, k);
-        if (!(p->v.staged >> k & 1))
-            continue;
-        const int rows = rows_of_words(p, k);
-        *together = rows > *together ? rows : *together;
-        *nbytes += row;
-        lends |= ga__fused_lends(&p->v, k);
-        fits &= !per_row || row % GA__VECTOR_BYTES != 0;
-    }
-    fits &= *nbytes < LONGEST_BYTES;
-    *nbytes *= *together;
-    return fits && lends && p->v.staged != 0;
-}
-
-/* Short rows: a thread has groups of them. */
-static bool plan_short(plan *p)
-{
-    const ga_dtype pairs = p->call->formula->pairs;
-    int together, nbytes;
-    if (!has_groups(p, &together, &nbytes)) {
-        p->v.staged = 0;
-        return false;
-    }
-    p->v.registers = true;
-    p->v.lanes = p->v.team = 1;
-    p->v.paired = (uint8_t)pairs;
-    p->v.sure = (uint8_t)p->length;
-    p->v.each = (uint8_t)(p->length + (pairs != GA_NO_DTYPE && p->length % 2));
-    p->v.several = (uint8_t)(nbytes < SHORT_BYTES ? SHORT_BYTES / nbytes : 1);
-    p->v.block = SHORT_BLOCK;
-    p->rows_of_block = (int64_t)SHORT_BLOCK * p->v.several * together;
-    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
-    ga__fused_place(p);
-    return p->grid <= INT32_MAX;
-}
-
-/* Between the elements that rows of a kernel have room for and those of its shortest row: an eighth
- * to a quarter, so that rows of all lengths share few kernels. */
-static int step_of_thread(const plan *p)
-{
-    return ga__fused_power_of_two(p->length, LONGEST_OF_THREAD) / 4;
-}
-
-/* Whether all operands suit threads that have a row each. */
-static bool suits_threads(const plan *p)
-{
-    bool suits = p->v.staged != 0;
-    for (int k = 0; k < p->call->noperands && suits; k++)
-        suits = !ga__fused_along_row(p, k) ||
-                (ga__fused_size(p, k) <= WORD &&
-                 (!ga__fused_has_own_rows(p, k) || is_close(p, k)));
-    return suits;
-}
-
-/* Several rows, if there are many and their results can take the place of an operand: as many as
- * are whole words at least. */
-static int rows_of_thread(const plan *p)
-{
-    const int room = p->v.each * (int)ga__fused_widest(p);
-    const int64_t blocks = p->rows / (SHORT_BLOCK * MANY_BLOCKS * p->call->device->processors);
-    bool fits = true, lends = p->call->formula->per_row;
-    int several = ga__fused_power_of_two(THREAD_BYTES / room / 2 + 1, MOST_OF_THREAD);
-    while (several > 1 && several > blocks)
-        several /= 2;
-    for (int k = 0; k < p->call->noperands; k++) {
-        fits &= is_one_stretch(p, k) && (!ga__fused_along_row(p, k) ||
-                                        several * (int)ga__fused_size(p, k) >= WORD);
-        lends |= k > 0 && ga__fused_lends(&p->v, k);
-    }
-    return fits && lends ? several : 1;
-}
-
-/* Rows that are no whole vectors, nor longer than a thread's registers: each thread has one. */
-static bool plan_threads(plan *p)
-{
-    if (p->length < SHORTEST_OF_THREAD || p->length > LONGEST_OF_THREAD)
-        return false;
-    const int step = step_of_thread(p), room = (int)ga__ceil_div(p->length, step) * step;
-    p->v.registers = true;
-    p->v.staged = ga__fused_stageable(p);
-    p->v.walk = GA__WALK_THREADS;
-    p->v.team = p->v.lanes = 1;
-    if (whole_vectors(p, lanes_of(p)) || !suits_threads(p) || room > ga__fused_most_ahead(p)) {
-        p->v.staged = 0;
-        p->v.walk = GA__WALK_ROWS;
-        return false;
-    }
-    p->v.paired = (uint8_t)p->call->formula->pairs;
-    p->v.each = (uint8_t)room;
-    p->v.sure = (uint8_t)(room - step);
-    p->v.gathers = !p->call->formula->per_row;
-    p->v.block = SHORT_BLOCK;
-    p->rows_of_block = SHORT_BLOCK * rows_of_thread(p);
-    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
-    ga__fused_place(p);
-    return p->grid <= INT32_MAX;
-}
-
 /* Rows that do not fit the registers of a block. */
 static bool plan_long(plan *p)
 {
@@ -530,8 +375,8 @@ bool ga__fused_plan_cuda(plan *p)
     if (p->v.walk == GA__WALK_COLUMNS)
         return ga__fused_plan_columns(p);
     if (p->length == 1)
-        return plan_single(p);
-    if (plan_short(p) || plan_threads(p))
+        return ga__fused_plan_single(p);
+    if (ga__fused_plan_short(p) || ga__fused_plan_threads(p))
         return true;
     const bool held = plan_registers(p);
     if (!held && (p->call->formula->one_step || !plan_long(p)))
