@@ -14,19 +14,10 @@ int64_t ga__fused_blocks_with_room(const plan *p)
     return fit < 1 ? 1 : fit;
 }
 
-size_t ga__fused_widest(const plan *p)
-{
-    size_t widest = 1;
-    for (int k = 0; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && ga__fused_size(p, k) > widest)
-            widest = ga__fused_size(p, k);
-    return widest;
-}
-
 /* Threads that a multiprocessor has for rows in shared memory. */
 static int threads_at_once(const plan *p)
 {
-    return p->v.registers || ga__fused_widest(p) > WORD ? WIDE_THREADS : SHARED_THREADS;
+    return p->v.registers || p->widest > WORD ? WIDE_THREADS : SHARED_THREADS;
 }
 
 int ga__fused_threads_in_shared(const plan *p)

@@ -41,7 +41,10 @@ int ga__fused_sure_of(int room, int64_t whole_vectors, int team);
 /* ---- Blocks ---- */
 
 /* Bytes of the widest element. */
-size_t ga__fused_widest(const ga__fused_plan *p);
+static inline size_t ga__fused_widest(const ga__fused_plan *p)
+{
+    return p->widest;
+}
 
 /* Blocks, of rows in shared memory, that a multiprocessor has room for; and blocks that the device
  * runs at once. */
@@ -58,9 +61,6 @@ bool ga__fused_copies_ahead(const ga__fused_plan *p);
 void ga__fused_set_wait(ga__fused_plan *p);
 
 /* ---- Rows ---- */
-
-/* Whether all operands' rows are whole vectors. */
-bool ga__fused_in_whole_vectors(const ga__fused_plan *p);
 
 /* Whether the rows of operand k follow each other closely: reading what lies between them costs
  * next to nothing. */

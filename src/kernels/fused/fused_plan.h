@@ -57,6 +57,8 @@ typedef struct ga__fused_plan {
     int64_t rows_of_block, grid;
     int64_t part;   /* CUDA: elements of a row that a block has; of columns, those of a thread */
     int blocks;     /* CUDA: that share the row */
+    int whole;      /* CUDA: elements of the longest vectors that make up all rows, */
+    size_t widest;  /* and bytes of the widest element along them */
     size_t shared;  /* CUDA: bytes of a block */
     int64_t wait;   /* CUDA: nanoseconds after which the second half of the blocks begins */
     size_t meeting; /* CUDA: bytes where the threads of columns meet; there are two such places */

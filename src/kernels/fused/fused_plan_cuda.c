@@ -14,44 +14,34 @@ typedef ga__fused_plan plan;
 
 /* ---- Registers ---- */
 
-/* Whether whole vectors of `lanes` elements make up each row of operand k. */
-static bool in_vectors(const plan *p, int k, int lanes)
+/* Notes what all forms ask of the operands. Elements of the longest vectors divide the length, the
+ * strides and the addresses. */
+static void note_rows(plan *p)
 {
-    const gpuarray *x = p->call->operands[k].array;
-    const uintptr_t data = x ? (uintptr_t)x->data : 0;
-    if (data % ((uintptr_t)lanes * ga__fused_size(p, k)))
-        return false;
-    for (int axis = 0; axis < p->kept.ndim; axis++)
-        if (p->kept.strides[k][axis] % lanes)
-            return false;
-    return true;
+    uint64_t all = (uint64_t)p->length | GA__VECTOR_BYTES;
+    p->widest = 1;
+    for (int k = 0; k < p->call->noperands; k++) {
+        if (!ga__fused_along_row(p, k))
+            continue;
+        const gpuarray *x = p->call->operands[k].array;
+        const uintptr_t data = x ? (uintptr_t)x->data : 0, size = ga__fused_size(p, k);
+        all |= data % size ? 1 : data / size;
+        for (int axis = 0; axis < p->kept.ndim; axis++)
+            all |= (uint64_t)p->kept.strides[k][axis];
+        p->widest = size > p->widest ? size : p->widest;
+    }
+    p->whole = (int)(all & -all);
 }
 
 /* Elements of a vector, of whose operands none takes more than GA__VECTOR_BYTES. */
 static int lanes_of(const plan *p)
 {
     const ga__fused_formula *f = p->call->formula;
-    size_t widest = 1;
-    for (int k = 0; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k))
-            widest = ga__fused_size(p, k) > widest ? ga__fused_size(p, k) : widest;
+    size_t widest = p->widest;
     for (int q = 0; q < f->nkept && !p->v.registers; q++)
         if (ga__dtype_size(f->kept[q].type) > widest)
             widest = ga__dtype_size(f->kept[q].type);
     return (int)(GA__VECTOR_BYTES / widest);
-}
-
-static bool whole_vectors(const plan *p, int lanes)
-{
-    bool whole = p->length % lanes == 0;
-    for (int k = 0; k < p->call->noperands; k++)
-        whole &= !ga__fused_along_row(p, k) || in_vectors(p, k, lanes);
-    return whole;
-}
-
-bool ga__fused_in_whole_vectors(const plan *p)
-{
-    return whole_vectors(p, lanes_of(p));
 }
 
 /* Sets the elements of a vector, and whether rows are whole vectors. Rows that are whole vectors of
@@ -63,9 +53,7 @@ static void choose_lanes(plan *p)
     p->v.shifted = false;
     if (lanes == 1 || (p->v.registers && lanes > ga__fused_most_each(p)))
         return;
-    int whole = lanes;
-    while (whole > 1 && !whole_vectors(p, whole))
-        whole /= 2;
+    const int whole = p->whole < lanes ? p->whole : lanes;
     if (whole < lanes && p->length < SHIFTED_VECTORS * lanes)
         return;
     const bool pairs = p->call->formula->pairs != GA_NO_DTYPE;
@@ -257,9 +245,8 @@ static bool plan_rows(plan *p, int several)
  * read a row once for each stage. Measured on an H100. */
 static int64_t most_blocks(const plan *p, int64_t all)
 {
-    return p->call->formula->nstages > 1 && ga__fused_widest(p) <= WORD
-               ? all
-               : ga__fused_at_most(MOST_BLOCKS, all);
+    return p->call->formula->nstages > 1 && p->widest <= WORD ? all
+                                                              : ga__fused_at_most(MOST_BLOCKS, all);
 }
 
 /* Bytes of a row's elements that come to shared memory. */
@@ -289,7 +276,7 @@ static bool plan_clusters(plan *p, int several)
     if (blocks > limit)
         return false;
     const int64_t clusters = ga__fused_at_most(p->rows, all / blocks),
-                  most = p->length * (int64_t)ga__fused_widest(p) / PART_BYTES;
+                  most = p->length * (int64_t)p->widest / PART_BYTES;
     return plan_shared(p, (int)ga__fused_at_most(all / clusters, most > blocks ? most : blocks));
 }
 
@@ -324,7 +311,7 @@ static bool plan_parts(plan *p, int threads)
     if (blocks > all || blocks * meetings(p) > MOST_MET)
         return false;
     const int64_t clusters = ga__fused_at_most(p->rows, all / blocks),
-                  most = p->length * (int64_t)ga__fused_widest(p) / PART_BYTES;
+                  most = p->length * (int64_t)p->widest / PART_BYTES;
     return plan_ahead(p, (int)ga__fused_at_most(all / clusters, most > blocks ? most : blocks),
                       threads);
 }
@@ -334,7 +321,7 @@ static bool plan_parts(plan *p, int threads)
  * section "Long rows" of bench/results/h200-2026-11-26.md. Small floats gain from more blocks. */
 static bool plan_meeting(plan *p)
 {
-    const int most = ga__fused_widest(p) > WORD ? MOST_MEETINGS / 2 : MOST_MEETINGS;
+    const int most = p->widest > WORD ? MOST_MEETINGS / 2 : MOST_MEETINGS;
     if (!p->call->device->meets || p->call->formula->per_row || meetings(p) > most)
         return false;
     p->v.registers = p->v.ahead = true;
@@ -348,8 +335,7 @@ static bool plan_meeting(plan *p)
  * for. */
 static bool prefers_registers(const plan *p)
 {
-    return p->call->formula->pairs != GA_NO_DTYPE || p->call->formula->per_row ||
-           ga__fused_widest(p) > WORD;
+    return p->call->formula->pairs != GA_NO_DTYPE || p->call->formula->per_row || p->widest > WORD;
 }
 
 /* Rows in registers, of whose operands the last pass alone reads some: from shared memory it would
@@ -358,20 +344,21 @@ static bool plan_late(plan *p)
 {
     p->v.registers = p->v.ahead = true;
     p->v.staged = ga__fused_stageable(p);
-    return ga__fused_widest(p) <= WORD && ga__fused_has_late(p) &&
+    return p->widest <= WORD && ga__fused_has_late(p) &&
            (plan_ahead(p, 1, LARGEST_TEAM) || plan_meeting(p));
 }
 
 /* Rows that do not fit the registers of a block. */
 static bool plan_long(plan *p)
 {
-    const int several = ga__fused_widest(p) > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
+    const int several = p->widest > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
     return (prefers_registers(p) && plan_ahead(p, 1, LARGEST_BLOCK)) || plan_late(p) ||
            plan_rows(p, several) || plan_meeting(p) || plan_clusters(p, several) || plan_rows(p, 1);
 }
 
 bool ga__fused_plan_cuda(plan *p)
 {
+    note_rows(p);
     if (p->v.walk == GA__WALK_COLUMNS)
         return ga__fused_plan_columns(p);
     if (p->length == 1)

@@ -162,7 +162,7 @@ bool ga__fused_plan_threads(plan *p)
     p->v.staged = ga__fused_stageable(p);
     p->v.walk = GA__WALK_THREADS;
     p->v.team = p->v.lanes = 1;
-    if (!ga__fused_in_whole_vectors(p) && suits_threads(p) && take_rooms(p)) {
+    if (p->whole * p->widest < GA__VECTOR_BYTES && suits_threads(p) && take_rooms(p)) {
         p->v.paired = (uint8_t)p->call->formula->pairs;
         p->v.gathers = !p->call->formula->per_row;
         p->v.block = SHORT_BLOCK;
