@@ -210,7 +210,7 @@ static void threads_have_rows(void **state)
         int form;
     } cases[] = {{GA_FLOAT16, 130, 17, 0},  {GA_FLOAT16, 129, 63, 2},  {GA_FLOAT32, 130, 25, 3},
                  {GA_BFLOAT16, 3, 33, 0},   {GA_FLOAT16, 4200, 19, 0}, {GA_FLOAT16, 2100, 18, 2},
-                 {GA_FLOAT16, 2100, 35, 5}, {GA_FLOAT32, 2100, 31, 0}, {GA_FLOAT16, 2100, 21, 9}};
+                 {GA_FLOAT16, 2100, 35, 5}, {GA_FLOAT32, 2100, 22, 0}, {GA_FLOAT16, 2100, 21, 9}};
     (void)state;
     need_simulator();
     simulated_device.processors = 1;

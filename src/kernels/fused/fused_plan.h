@@ -42,7 +42,7 @@ typedef struct ga__fused_variant {
                             * GA_NO_DTYPE: one at a time */
     uint8_t walk;          /* a ga__fused_walk */
     uint8_t several;       /* CUDA: rows of one element, or groups of rows of `sure`, that a thread
-                            * has; 0: rows are longer */
+                            * has; of GA__WALK_THREADS, the most rows; 0: rows are longer */
     ga__operand_variant operand[GA__MAX_OPERANDS]; /* the first one is the result */
 } ga__fused_variant;
 _Static_assert(offsetof(ga__fused_variant, operand) == 32,
@@ -100,7 +100,7 @@ static inline bool ga__fused_has_columns(const ga__fused_plan *p)
  * whether operand k has its place in shared memory for results too. */
 static inline bool ga__fused_has_whole_rows(const ga__fused_variant *v)
 {
-    return v->several > 0 && v->each > 1;
+    return v->several > 0 && v->each > 1 && v->walk != GA__WALK_THREADS;
 }
 static inline bool ga__fused_lends(const ga__fused_variant *v, int k)
 {

@@ -230,7 +230,9 @@ static int blocks_at_least(const variant *v)
     const bool wide = widest >= sizeof(double); /* 1536 threads have 40 registers each: spills */
     const int threads = !v->registers                 ? (wide ? 1024 : 1536)
                         : v->ahead                    ? 1024
-                        : v->walk == GA__WALK_THREADS ? 1024
+                        : v->walk == GA__WALK_THREADS ? (v->each > 48   ? 768
+                                                         : v->each > 32 ? 896
+                                                                        : 1024)
                         : v->walk == GA__WALK_COLUMNS ? (v->each > 8 || wide ? 1024 : 1536)
                         : v->paired                   ? (v->each > 16 ? 1024 : 1536)
                         : widest < sizeof(float)      ? 2048

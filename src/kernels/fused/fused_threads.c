@@ -8,7 +8,8 @@
 #define SHORT_BLOCK 128      /* threads that have rows of their own */
 #define SHORTEST_OF_THREAD 9 /* elements of a thread's row, if kernels serve several lengths */
 #define LONGEST_OF_THREAD 64
-#define THREAD_BYTES 256 /* of a thread's rows, if each multiprocessor has so many blocks */
+#define LEAST_STEP 8     /* between the longest rows of two such kernels */
+#define THREAD_BYTES 192 /* of a thread's rows, if each multiprocessor has so many blocks */
 #define MANY_BLOCKS 8    /* of them, */
 #define MOST_OF_THREAD 4 /* rows at most */
 
@@ -128,24 +129,29 @@ static bool replaces(const plan *p, int several)
     return whole && lends;
 }
 
-/* Several rows if there are many: a block's first instructions then serve more of them. */
-static int rows_of_thread(const plan *p)
+/* Several rows if there are many: a block's first instructions then serve more of them. Sets how
+ * many they may be, on which the kernel depends. */
+static int rows_of_thread(plan *p)
 {
     const int64_t blocks = p->rows / (SHORT_BLOCK * MANY_BLOCKS * p->call->device->processors);
     int nbytes = 0, several = MOST_OF_THREAD;
     for (int k = 1; k < p->call->noperands; k++)
         if (p->v.staged >> k & 1)
             nbytes += p->v.each * (int)ga__fused_size(p, k);
-    while (several > 1 && (several > blocks || several * nbytes > THREAD_BYTES))
+    while (several > 1 && several * nbytes > THREAD_BYTES)
+        several /= 2;
+    p->v.several = (uint8_t)several;
+    while (several > 1 && several > blocks)
         several /= 2;
     return replaces(p, several) ? several : 1;
 }
 
-/* Sets the room for a row. Rows of a kernel differ in length by a quarter of it at most, so that
- * rows of all lengths share few kernels. False if registers have less room. */
+/* Sets the room for a row. Rows of a kernel differ in length by a quarter or a few elements, so
+ * that rows of all lengths share few kernels. False if registers have less room. */
 static bool take_rooms(plan *p)
 {
-    const int step = ga__fused_power_of_two(p->length, LONGEST_OF_THREAD) / 4,
+    const int quarter = ga__fused_power_of_two(p->length, LONGEST_OF_THREAD) / 4,
+              step = quarter > LEAST_STEP ? quarter : LEAST_STEP,
               room = (int)ga__ceil_div(p->length, step) * step;
     p->v.each = (uint8_t)room;
     p->v.sure = (uint8_t)(room - step);
@@ -173,7 +179,7 @@ bool ga__fused_plan_threads(plan *p)
             return true;
     }
     p->v.staged = 0;
-    p->v.sure = p->v.paired = 0;
+    p->v.sure = p->v.paired = p->v.several = 0;
     p->v.gathers = false;
     p->v.walk = GA__WALK_ROWS;
     return false;
