@@ -207,27 +207,30 @@ static void threads_have_rows(void **state)
     static const struct {
         ga_dtype dtype;
         int64_t rows, length;
-        int form;
-    } cases[] = {{GA_FLOAT16, 130, 17, 0},  {GA_FLOAT16, 129, 63, 2},  {GA_FLOAT32, 130, 25, 3},
-                 {GA_BFLOAT16, 3, 33, 0},   {GA_FLOAT16, 4200, 19, 0}, {GA_FLOAT16, 2100, 18, 2},
-                 {GA_FLOAT16, 2100, 35, 5}, {GA_FLOAT32, 2100, 22, 0}, {GA_FLOAT16, 2100, 21, 9}};
+        int form, team;
+        bool several;
+    } cases[] = {{GA_FLOAT16, 130, 17, 0, 1, false}, {GA_FLOAT16, 129, 63, 2, 1, false},
+                 {GA_FLOAT32, 130, 25, 3, 1, false}, {GA_BFLOAT16, 3, 33, 0, 1, false},
+                 {GA_FLOAT16, 4200, 19, 0, 1, true}, {GA_FLOAT16, 2100, 18, 2, 1, true},
+                 {GA_FLOAT16, 2100, 35, 5, 1, true}, {GA_FLOAT32, 2100, 22, 0, 1, true},
+                 {GA_FLOAT16, 2100, 21, 9, 1, true}, {GA_FLOAT16, 70, 65, 0, 2, false},
+                 {GA_FLOAT32, 70, 31, 7, 2, false}, {GA_FLOAT16, 1100, 67, 0, 2, true},
+                 {GA_FLOAT32, 1100, 35, 2, 2, true}, {GA_FLOAT16, 1100, 90, 3, 2, true}};
     (void)state;
     need_simulator();
     simulated_device.processors = 1;
     ga__use_device(&simulated_device);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        const bool several = cases[k].rows > 2000;
+        const int64_t rows = cases[k].rows, blocks = (rows * cases[k].team + 127) / 128;
         GA_SCOPE {
-            const gpuarray *x = given(cases[k].dtype, GA_SHAPE(cases[k].rows, cases[k].length), k);
+            const gpuarray *x = given(cases[k].dtype, GA_SHAPE(rows, cases[k].length), k);
             assert_non_null(ga_eval(forms[cases[k].form], GA(x), GA_NAMED("y", x),
                                     GA_NAMED("g", 2.0), GA_NAMED("v", 3.0)));
         }
-        const int64_t blocks = (cases[k].rows + 127) / 128;
-        if (several ? simulated.last.grid >= blocks : simulated.last.grid != blocks)
-            fail_msg("%s, %d rows of %d: %d blocks of %d threads", forms[cases[k].form],
-                     (int)cases[k].rows, (int)cases[k].length, (int)simulated.last.grid,
-                     (int)simulated.last.block);
-        check_shape(forms[cases[k].form], cases[k].dtype, cases[k].rows, cases[k].length);
+        if (cases[k].several ? simulated.last.grid >= blocks : simulated.last.grid != blocks)
+            fail_msg("%s, %d rows of %d: %d blocks of %d threads", forms[cases[k].form], (int)rows,
+                     (int)cases[k].length, (int)simulated.last.grid, (int)simulated.last.block);
+        check_shape(forms[cases[k].form], cases[k].dtype, rows, cases[k].length);
     }
     simulated_device.processors = PROCESSORS;
 }

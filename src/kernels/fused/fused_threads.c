@@ -7,7 +7,7 @@
 #define SHORT_BYTES 64       /* bytes of a thread's groups of such rows, about: fewer in a row */
 #define SHORT_BLOCK 128      /* threads that have rows of their own */
 #define SHORTEST_OF_THREAD 9 /* elements of a thread's row, if kernels serve several lengths */
-#define LONGEST_OF_THREAD 64
+#define LONGEST_OF_THREAD 128
 #define LEAST_STEP 8     /* between the longest rows of two such kernels */
 #define THREAD_BYTES 192 /* of a thread's rows, if each multiprocessor has so many blocks */
 #define MANY_BLOCKS 8    /* of them, */
@@ -133,7 +133,8 @@ static bool replaces(const plan *p, int several)
  * many they may be, on which the kernel depends. */
 static int rows_of_thread(plan *p)
 {
-    const int64_t blocks = p->rows / (SHORT_BLOCK * MANY_BLOCKS * p->call->device->processors);
+    const int64_t at_once = SHORT_BLOCK / p->v.team * MANY_BLOCKS * p->call->device->processors,
+                  blocks = p->rows / at_once;
     int nbytes = 0, several = MOST_OF_THREAD;
     for (int k = 1; k < p->call->noperands; k++)
         if (p->v.staged >> k & 1)
@@ -146,16 +147,21 @@ static int rows_of_thread(plan *p)
     return replaces(p, several) ? several : 1;
 }
 
-/* Sets the room for a row. Rows of a kernel differ in length by a quarter or a few elements, so
- * that rows of all lengths share few kernels. False if registers have less room. */
+/* Sets the threads of a row and the room for their elements. Rows of a kernel differ in length by a
+ * quarter or a few elements, so that rows of all lengths share few kernels. False if registers have
+ * less room. */
 static bool take_rooms(plan *p)
 {
-    const int quarter = ga__fused_power_of_two(p->length, LONGEST_OF_THREAD) / 4,
+    const int most = ga__fused_most_ahead(p),
+              quarter = ga__fused_power_of_two(p->length, LONGEST_OF_THREAD) / 4,
               step = quarter > LEAST_STEP ? quarter : LEAST_STEP,
-              room = (int)ga__ceil_div(p->length, step) * step;
-    p->v.each = (uint8_t)room;
-    p->v.sure = (uint8_t)(room - step);
-    return room <= ga__fused_most_ahead(p);
+              room = (int)ga__ceil_div(p->length, step) * step,
+              team = room > most && !p->call->formula->per_row ? 2 : 1, least = room - step + 1,
+              share = (int)ga__ceil_div(least, team * WORD) * WORD;
+    p->v.team = (uint16_t)team;
+    p->v.each = (uint8_t)(room / team);
+    p->v.sure = (uint8_t)(team > 1 ? (least - share) / 2 * 2 : room - step);
+    return room <= team * most;
 }
 
 /* A thread has one row, or several, of any length that its registers have room for. Rows that are
@@ -172,7 +178,7 @@ bool ga__fused_plan_threads(plan *p)
         p->v.paired = (uint8_t)p->call->formula->pairs;
         p->v.gathers = !p->call->formula->per_row;
         p->v.block = SHORT_BLOCK;
-        p->rows_of_block = SHORT_BLOCK * rows_of_thread(p);
+        p->rows_of_block = (int64_t)(SHORT_BLOCK / p->v.team) * rows_of_thread(p);
         p->grid = ga__ceil_div(p->rows, p->rows_of_block);
         ga__fused_place(p);
         if (p->shared <= ga__fused_shared_limit(p) && p->grid <= INT32_MAX)
