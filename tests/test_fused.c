@@ -214,7 +214,7 @@ static void threads_have_rows(void **state)
                  {GA_FLOAT16, 4200, 19, 0, 1, true}, {GA_FLOAT16, 2100, 18, 2, 1, true},
                  {GA_FLOAT16, 2100, 35, 5, 1, true}, {GA_FLOAT32, 2100, 22, 0, 1, true},
                  {GA_FLOAT16, 2100, 21, 9, 1, true}, {GA_FLOAT16, 70, 65, 0, 2, false},
-                 {GA_FLOAT32, 70, 31, 7, 2, false}, {GA_FLOAT16, 1100, 67, 0, 2, true},
+                 {GA_FLOAT32, 70, 31, 7, 2, false},  {GA_FLOAT16, 1100, 67, 0, 2, true},
                  {GA_FLOAT32, 1100, 35, 2, 2, true}, {GA_FLOAT16, 1100, 90, 3, 2, true}};
     (void)state;
     need_simulator();
@@ -231,6 +231,11 @@ static void threads_have_rows(void **state)
             fail_msg("%s, %d rows of %d: %d blocks of %d threads", forms[cases[k].form], (int)rows,
                      (int)cases[k].length, (int)simulated.last.grid, (int)simulated.last.block);
         check_shape(forms[cases[k].form], cases[k].dtype, rows, cases[k].length);
+    }
+    GA_SCOPE {
+        const gpuarray *x = ga_slice(given(GA_FLOAT16, GA_SHAPE(2100, 24), 1), ":, 1:22");
+        check_form(forms[0], "many rows of a window", x, x, ga_slice(x, "0"), ga_slice(x, ":, :1"),
+                   true);
     }
     simulated_device.processors = PROCESSORS;
 }
