@@ -1,17 +1,16 @@
 /* Plans short fused rows on CUDA: threads have whole ones. */
 #include "kernels/fused/fused_cuda.h"
 
-#define SEVERAL 4            /* rows of one element of a thread */
-#define LONGEST_SHORT 16     /* elements of rows whose length alone has a kernel, */
-#define LONGEST_BYTES 48     /* less than these, for few kernels; */
-#define SHORT_BYTES 64       /* bytes of a thread's groups of such rows, about: fewer in a row */
-#define SHORT_BLOCK 128      /* threads that have rows of their own */
-#define SHORTEST_OF_THREAD 9 /* elements of a thread's row, if kernels serve several lengths */
-#define LONGEST_OF_THREAD 128
-#define LEAST_STEP 8     /* between the longest rows of two such kernels */
-#define THREAD_BYTES 192 /* of a thread's rows, if each multiprocessor has so many blocks */
-#define MANY_BLOCKS 8    /* of them, */
-#define MOST_OF_THREAD 4 /* rows at most */
+#define SEVERAL 4             /* rows of one element of a thread */
+#define LONGEST_SHORT 16      /* elements of rows whose length alone has a kernel, */
+#define LONGEST_BYTES 48      /* less than these, for few kernels; */
+#define SHORT_BYTES 64        /* bytes of a thread's groups of such rows, about: fewer in a row */
+#define SHORT_BLOCK 128       /* threads that have rows of their own */
+#define SHORTEST_OF_THREAD 17 /* elements of a thread's row, or of two threads', if kernels */
+#define LONGEST_OF_THREAD 128 /* serve several lengths */
+#define THREAD_BYTES 192      /* of a thread's rows, if each multiprocessor has so many blocks */
+#define MANY_BLOCKS 8         /* of them, */
+#define MOST_OF_THREAD 4      /* rows at most */
 
 typedef ga__fused_plan plan;
 
@@ -148,16 +147,15 @@ static int rows_of_thread(plan *p)
 }
 
 /* Sets the threads of a row and the room for their elements. Rows of a kernel differ in length by a
- * quarter or a few elements, so that rows of all lengths share few kernels. False if registers have
- * less room. */
+ * quarter or eighth, so that rows of all lengths share few kernels. Two threads meet at a word, for
+ * which bytes would need more room. False if registers have less. */
 static bool take_rooms(plan *p)
 {
     const int most = ga__fused_most_ahead(p),
-              quarter = ga__fused_power_of_two(p->length, LONGEST_OF_THREAD) / 4,
-              step = quarter > LEAST_STEP ? quarter : LEAST_STEP,
-              room = (int)ga__ceil_div(p->length, step) * step,
-              team = room > most && !p->call->formula->per_row ? 2 : 1, least = room - step + 1,
-              share = (int)ga__ceil_div(least, team * WORD) * WORD;
+              step = ga__fused_power_of_two(p->length, LONGEST_OF_THREAD) / 4,
+              room = (int)ga__ceil_div(p->length, step) * step, least = room - step + 1;
+    const bool halves = !p->call->formula->per_row && ga__fused_size(p, 0) > 1 && room > most;
+    const int team = halves ? 2 : 1, share = (int)ga__ceil_div(least, team * WORD) * WORD;
     p->v.team = (uint16_t)team;
     p->v.each = (uint8_t)(room / team);
     p->v.sure = (uint8_t)(team > 1 ? (least - share) / 2 * 2 : room - step);
