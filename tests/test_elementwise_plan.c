@@ -38,6 +38,7 @@ static void start(planned *p, int arch)
     p->device.shared_bytes = SHARED;
     p->device.threads_per_processor = THREADS;
     p->formula.name = "test";
+    p->formula.body = "r = x";
     p->plan.formula = &p->formula;
     p->plan.device = &p->device;
     p->plan.operands = p->operands;
@@ -347,6 +348,74 @@ static void other_elements_move_singly(void **state)
             p.operands[RESULT].reads = true;
         p.x[RESULT].contiguous = in_c_order(&p.x[RESULT]);
         assert_false(plan_it(&p)->head.spans);
+    }
+}
+
+/* ---- Descents ---- */
+
+/* (x - y) / z of a matrix, a row that its rows share, and a number of each row. */
+static const ga__elementwise_plan *plan_shared(planned *p, ga_dtype dtype, int64_t rows,
+                                               int64_t columns)
+{
+    start(p, 90);
+    p->formula.body = "r = ga::divide(x - y, z)";
+    add(p, dtype, 4096, SHAPE(rows, columns), NULL);
+    add(p, dtype, 1 << 20, SHAPE(rows, columns), NULL);
+    add(p, dtype, 1 << 21, SHAPE(rows, columns), STRIDES(0, 1));
+    add(p, dtype, 1 << 22, SHAPE(rows, columns), STRIDES(1, 0));
+    return plan_it(p);
+}
+
+/* From a vector of a thread to its next one whole rows follow each other; blocks have all. */
+static void threads_walk_down_rows_that_share_operands(void **state)
+{
+    (void)state;
+    planned p;
+    const int64_t columns[] = {3, 12, 403, 8190, 300001}, n = INT64_C(1) << 28;
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        const ga__elementwise_plan *q = plan_shared(&p, GA_FLOAT16, n / columns[k], columns[k]);
+        const int64_t vectors = (q->n + q->head.lanes - 1) / q->head.lanes;
+        assert_true(q->head.descends);
+        assert_int_equal(q->head.lanes, 8);
+        assert_int_equal(q->vectors * q->head.lanes % columns[k], 0);
+        assert_true(q->chunk == 4 && q->vectors >= 2048);
+        const int64_t across = (q->vectors + q->head.block - 1) / q->head.block,
+                      down = q->grid / across;
+        assert_int_equal(q->grid, across * down);
+        assert_true(down * q->vectors * q->chunk >= vectors);
+        assert_true((down - 1) * q->vectors * q->chunk < vectors);
+    }
+    assert_false(
+        plan_shared(&p, GA_FLOAT32, 1 << 18, 403)->head.descends); /* memory takes longer */
+    assert_false(plan_shared(&p, GA_FLOAT16, 1 << 18, 408)->head.descends); /* whole vectors */
+    assert_false(
+        plan_shared(&p, GA_FLOAT16, 1 << 12, 403)->head.descends); /* too few for the threads */
+    assert_false(plan_shared(&p, GA_FLOAT16, 31, 9999999)->head.descends); /* too few rows */
+}
+
+static void other_rows_are_not_walked_down(void **state)
+{
+    (void)state;
+    planned p;
+    for (int fault = 0; fault < 7; fault++) {
+        assert_true(plan_shared(&p, GA_FLOAT16, 1 << 18, 403)->head.descends);
+        if (fault == 0)
+            p.formula.body = "r = x - y"; /* which takes no longer than memory */
+        else if (fault == 1)
+            p.x[RESULT].data += 2; /* not aligned */
+        else if (fault == 2)
+            p.x[1].data += 2;
+        else if (fault == 3)
+            p.strides[1][0] += 16; /* rows with gaps */
+        else if (fault == 4)
+            p.strides[2][0] = 2 * 403; /* nothing is shared */
+        else if (fault == 5)
+            p.formula.user_text = true;
+        else
+            p.operands[3].access = GA__ACCESSOR;
+        p.x[1].contiguous = in_c_order(&p.x[1]);
+        p.x[2].contiguous = in_c_order(&p.x[2]);
+        assert_false(plan_it(&p)->head.descends);
     }
 }
 
@@ -928,6 +997,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(threads_that_read_little_store_several_vectors),
         cmocka_unit_test(elements_that_the_body_finds_move_in_vectors),
         cmocka_unit_test(other_elements_move_singly),
+        cmocka_unit_test(threads_walk_down_rows_that_share_operands),
+        cmocka_unit_test(other_rows_are_not_walked_down),
         cmocka_unit_test(indices_are_as_wide_as_any_operand_needs),
         cmocka_unit_test(arrays_that_are_indexed_freely_count_by_their_size),
         cmocka_unit_test(tiles_have_long_stretches_on_both_sides),

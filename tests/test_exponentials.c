@@ -174,6 +174,68 @@ static void the_host_keeps_its_passes(void **state)
                        "max over axes 0, 2; sum over axes 0, 2; elementwise");
 }
 
+/* ---- Columns that all rows share ---- */
+
+#define OF_COLUMN "max(x, axis=0)"
+
+/* Halves, so many that threads walk down rows: single elements follow the last whole vector, and
+ * vectors hold the ends of several rows. */
+static void check_columns(const char *text, ga_dtype dtype, int64_t rows, int64_t columns)
+{
+    gpuarray *result[2];
+    GA_SCOPE {
+        for (int host = 0; host < 2; host++) {
+            ga__use_device(host ? ga__find_device("cpu") : &simulated_device);
+            const gpuarray *x = given(dtype, GA_SHAPE(rows, columns), 3),
+                           *y = given(dtype, GA_SHAPE(rows, 1), 4);
+            result[host] = ga_eval(text, GA(x), GA(y));
+        }
+        expect_same(text, ga_dtype_name(dtype), result[0], result[1]);
+    }
+}
+
+static void rows_share_what_columns_have(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"exp(x - " OF_COLUMN ") / sum(exp(x - " OF_COLUMN
+                                        "), axis=0)",
+                                        "(x - mean(x, axis=0)) / sqrt(var(x, axis=0) + 0.001)",
+                                        "x / sqrt(mean(x * x, axis=0) + 0.001) * y"};
+    check_columns(texts[0], GA_FLOAT16, 46667, 3);
+    check_columns(texts[0], GA_FLOAT16, 349, 403);
+    check_columns(texts[0], GA_BFLOAT16, 4001, 35);
+    check_columns(texts[1], GA_FLOAT16, 4001, 35);
+    check_columns(texts[2], GA_FLOAT16, 139, 1024);
+    check_columns(texts[2], GA_FLOAT32, 801, 101);
+}
+
+/* A quotient of halves by the steps: -0, infinities and NaN are those of a division. */
+static void quotients_of_halves_divide_special_numbers(void **state)
+{
+    (void)state;
+    static const uint16_t x[] = {0x8000, 0x0000, 0x7c00, 0xfc00, 0x7e00, 0x8001, 0x3c00, 0xbc00},
+                          wanted[][8] = {
+                              {0x8000, 0x0000, 0x7c00, 0xfc00, 0x7e00, 0x8001, 0x3c00, 0xbc00},
+                              {0x7e00, 0x7e00, 0x7c00, 0xfc00, 0x7e00, 0xfc00, 0x7c00, 0xfc00},
+                              {0x8000, 0x0000, 0x7e00, 0x7e00, 0x7e00, 0x8000, 0x0000, 0x8000}};
+    static const double divisors[] = {1, 0, INFINITY};
+    uint16_t all[72], got[72];
+    for (int at = 0; at < 72; at++)
+        all[at] = x[at / 3 % 8];
+    for (int k = 0; k < 3; k++)
+        GA_SCOPE {
+            const gpuarray *a = backwards(ga_from_host(all, GA_FLOAT16, GA_SHAPE(3, 8, 3))),
+                           *b = backwards(ga_full(GA_FLOAT16, GA_SHAPE(3, 8, 3), divisors[k]));
+            const gpuarray *r = ga_eval("a / max(b, axis=(0, 2), keepdims=True)", GA(a), GA(b));
+            assert_int_equal(ga_to_host(r, got, sizeof got), GA_OK);
+            for (int at = 0; at < 72; at++) {
+                const uint16_t want = wanted[k][at / 3 % 8];
+                if (got[at] != want && !((got[at] & 0x7fff) > 0x7c00 && want == 0x7e00))
+                    fail_msg("%#x / %g is %#x, not %#x", all[at], divisors[k], got[at], want);
+            }
+        }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +246,8 @@ int main(int argc, char **argv)
         simulated_test(sums_that_keep_their_pass),
         cmocka_unit_test(batches_of_nothing_add_nothing),
         simulated_test(batches_of_nothing_add_nothing),
+        simulated_test(rows_share_what_columns_have),
+        simulated_test(quotients_of_halves_divide_special_numbers),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

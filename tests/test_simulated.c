@@ -649,7 +649,7 @@ static void ragged_columns(void **state)
     COMPARE(sum_ragged_middles, 0, 3, 5, 17, 33, 65, 513, 1025);
     COMPARE(weighted_columns, 0, 5 * AT, 33 * AT + 1, 513 * AT + 3, 1025 * AT);
     COMPARE(sum_reversed, 0, 33 * AT, 64 * AT, 1025 * AT + 1);
-    COMPARE(weighted_rows, 0, 33 * AT + 1, 64 * AT + 1, 512 * AT);
+    COMPARE(weighted_rows, 0, 3 * AT + 1, 33 * AT + 1, 64 * AT + 1, 512 * AT, 1025 * AT + 1);
     COMPARE(products_of_columns, 0, 33 * AT + 1, 1025 * AT + 2, 1024 * AT + 4);
     COMPARE(any_of_ragged, 0, 3 * AT + 1, 33 * AT, 1025 * AT + 3);
     simulated_device.processors = 32 * PROCESSORS;
@@ -716,6 +716,13 @@ static gpuarray *tall_products(int64_t n)
     return ga_eval("sum(x*y, axis=0)", GA(x), GA(y));
 }
 
+/* All rows meet the same numbers, every other one of some. */
+static gpuarray *weighted_tall_rows(int64_t n)
+{
+    gpuarray *x = tall(GA_FLOAT16, 7, n), *w = given(GA_FLOAT16, GA_SHAPE(2 * (n / AT)));
+    return ga_eval("sum(x*w, axis=0)", GA(x), GA_NAMED("w", ga_slice(w, "::2")));
+}
+
 static void few_rows(void **state)
 {
     (void)state;
@@ -728,6 +735,7 @@ static void few_rows(void **state)
     COMPARE(all_of_tall, 0, 20001 * AT, 50001 * AT + 1);
     COMPARE(sum_tall_middles, 0, 20001 * AT, 30002 * AT + 3);
     COMPARE(tall_products, 0, 20001 * AT, 40002 * AT + 1);
+    COMPARE(weighted_tall_rows, 0, 20001 * AT + 1, 16384 * AT);
 }
 
 /* ---- Rows that pass through shared memory ---- */

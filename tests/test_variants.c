@@ -333,8 +333,8 @@ static void fused_variants(ga_dtype dtype)
  * and in shared memory. */
 static void column_variants(ga_dtype dtype)
 {
-    static const int64_t shapes[][2] = {
-        {5, 300}, {60, 33}, {1000, 9000}, {2000, 9000}, {5000, 9000}};
+    static const int64_t shapes[][2] = {{5, 300},     {60, 33},     {1000, 9000},
+                                        {2000, 9000}, {5000, 9000}, {5000, 9001}};
     static const char *const texts[] = {
         "exp(x - max(x, axis=0)) / sum(exp(x - max(x, axis=0)), axis=0)",
         "(x - mean(x, axis=0)) / std(x, axis=0) * g + 1",

@@ -17,6 +17,8 @@ typedef struct ga__coder {
                         * distinct over all texts */
     const bool *pairs; /* NULL, or which values CUDA may compute two at a time: floats of 16 bits,
                         * made by functions that have such a form */
+    ga_dtype pairs_dtype; /* of a map whose values CUDA may compute two at a time; GA_NO_DTYPE */
+    bool either;          /* values may be single elements or pairs: their types are not written */
     int arrays, numbers;
     int statements, literals; /* in the current text */
     int stored;               /* the node that the text stores, which rounds it; -1 if none */
@@ -54,6 +56,18 @@ void ga__coder_add_statements(ga__coder *c);
 
 /* Defines a name for the finished result of reduction k, rounded as if it were stored. */
 void ga__coder_add_result(ga__coder *c, int k, const char *finished);
+
+/* Whether operand j is an element of float16, not a number, which may have more bits. */
+bool ga__coder_is_half(const ga__coder *c, const ga__node *node, int j);
+
+/* A form of the expression for pairs too; and a cheaper one, if the graph is `small`, whose result
+ * has the bits of a small float. NULL if there is none. */
+const char *ga__coder_paired_form(const ga__coder *c, const ga__node *node);
+const char *ga__coder_small_form(const ga__coder *c, const ga__node *node);
+
+/* The dtype, if all marked values are floats of 16 bits of that dtype, which CUDA may compute two
+ * at a time, and some are computed; otherwise GA_NO_DTYPE. */
+ga_dtype ga__coder_pairs(const ga__coder *c, ga_dtype dtype);
 
 /* The C++ of an APPLY or CAST node over a, b and c. */
 const char *ga__expression_of(const ga__node *node);

@@ -66,6 +66,7 @@ typedef struct ga__graph {
     int nslots;      /* of the hash table that finds equal nodes */
     int32_t *slots;
     bool fast_math;   /* from the ast */
+    bool small;       /* CUDA: floats of 16 bits take what suffices for them, as in fused rows */
     bool value_typed; /* a dtype depends on the value of a number argument */
 } ga__graph;
 

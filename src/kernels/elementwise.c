@@ -64,7 +64,7 @@ void ga__elementwise_add_walk(const plan *p, ga__params *params)
                     : p->head.tiled ? 2
                                     : 0;
          axis < p->nest.ndim - 1 && !tiles; axis++) {
-        const int64_t lanes = axis == 0 && !p->head.spans ? p->head.lanes : 1;
+        const int64_t lanes = axis == 0 && !p->head.spans && !p->head.descends ? p->head.lanes : 1;
         const int64_t size = p->nest.shape[axis] / lanes;
         ga__params_add_divisor(params, size, p->head.wide);
     }
@@ -101,6 +101,12 @@ static void set_operand(const plan *p, int k, bool tiles, ga__operand_variant *v
     }
 }
 
+static void hold_operands(const plan *p, ga__elementwise_variant *v)
+{
+    for (int k = 0; k < p->noperands; k++)
+        v->operand[k].held = ga__elementwise_is_held(p, k);
+}
+
 void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
 {
     const bool tiles = has_tiles(p);
@@ -113,6 +119,8 @@ void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
         v->head.run = (uint8_t)p->tile.run;
     for (int k = 0; k < p->noperands; k++)
         set_operand(p, k, tiles, &v->operand[k]);
+    if (p->head.descends)
+        hold_operands(p, v);
     if (p->line)
         v->head.lines = v->operand[p->line - p->operands].lined = true;
 }

@@ -327,7 +327,7 @@ static void choose_cuda_variant(plan *p)
     p->head.lanes = ga__elementwise_lanes(p);
     /* Nothing is better than vectors of every array. */
     if (p->head.lanes == 1 && !p->odd && !has_placed(p) &&
-        (ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
+        (ga__elementwise_descends(p) || ga__elementwise_squares(p) || ga__elementwise_tiles(p)))
         return;
     p->vectors = p->n / p->head.lanes;
     p->head.tail = p->head.lanes > 1 && p->nest.ndim == 1;

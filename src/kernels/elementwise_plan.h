@@ -78,6 +78,15 @@ bool ga__elementwise_lines(ga__elementwise_plan *p);
  */
 bool ga__elementwise_spans(ga__elementwise_plan *p);
 
+/* ---- CUDA's descents (cuda/descent_plan.c) ---- */
+
+/* Plans threads that walk down the rows of narrow results where all rows share some operand, and
+ * instructions take longer than memory. False, with the plan unchanged, elsewhere. */
+bool ga__elementwise_descends(ga__elementwise_plan *p);
+
+/* Whether all rows share operand k. */
+bool ga__elementwise_is_held(const ga__elementwise_plan *p, int k);
+
 /* ---- CUDA's tiles (cuda/elementwise_tiles.c) ---- */
 
 /* Plans the call in tiles where these save accesses: operands whose neighbours are not the results'

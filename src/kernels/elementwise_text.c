@@ -111,7 +111,7 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
         ga__record *stride =
             ga__record_append(record, outer ? GA__KEY(outer_stride) : GA__KEY(stride));
         ga__record_set_number(stride, GA__KEY(axis), axis);
-        if (axis == 0 && v->head.lanes > 1 && !v->head.tiled && !v->head.spans)
+        if (axis == 0 && v->head.lanes > 1 && !v->head.tiled && !v->head.spans && !v->head.descends)
             set_vector_step(stride, step, (int)v->head.lanes, first_word);
         else
             set_step(stride, GA__KEY(step), step, axis, first_word + (size_t)axis);
@@ -214,12 +214,18 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
                    v->head.past_cache && k == first_written(all, v) ? "1" : "");
     if (o->memory != GA_NO_DTYPE && !streamed)
         ga__request_accessor(record, o, word);
+    if (v->head.descends)
+        ga__record_set_flag(record, GA__KEY(held), false);
     if (!streamed)
         return;
     fill_strides(record, v, (int)o->step, word + 1);
     if (has_tiles(v)) {
         ga__record_set_flag(record, GA__KEY(first), k == first_written(all, v));
         fill_move(record, v, o, word);
+    }
+    if (v->head.descends) {
+        ga__record_set_flag(record, GA__KEY(held), o->held);
+        ga__record_set_flag(record, GA__KEY(row), !o->held && o->step == STEP_ZERO);
     }
     ga__record_set_flag(record, GA__KEY(spanned), has_spans(v, o));
     if (has_spans(v, o)) {
@@ -371,6 +377,7 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
         ga__record_set(record, GA__KEY(square), "");
     ga__record_set_flag(record, GA__KEY(lines), v->head.lines);
     ga__record_set_flag(record, GA__KEY(spans), v->head.spans);
+    ga__record_set_flag(record, GA__KEY(descends), v->head.descends);
     if (v->head.spans && v->head.ndim > 1)
         ga__record_setf(record, GA__KEY(row_elements), "(ga_index)ga_args.w[%zu]", l.axis[0]);
     else if (v->head.spans)

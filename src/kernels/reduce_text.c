@@ -170,9 +170,10 @@ static void fill_streamed(ga__record *record, const variant *v, const ga__operan
     ga__request_step(record, GA__KEY(near), o->deinterleaved ? STEP_ONE : step, inner);
     ga__record_setf(record, GA__KEY(deinterleave), o->deinterleaved ? "%d" : "", v->deinterleave);
     ga__request_group(record, o, ga__variant_is_narrow(o));
-    const bool vector = !v->host && v->lanes > 1 && step == STEP_ONE;
+    const bool vector = !v->host && v->lanes > 1 && step == STEP_ONE && !o->held;
     ga__record_set_number(record, GA__KEY(width), vector ? v->lanes : 1);
-    ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
+    ga__record_set(record, GA__KEY(lane), vector || o->held ? "ga_l" : "0");
+    ga__record_set_flag(record, GA__KEY(held), o->held);
     ga__record_set_flag(record, GA__KEY(vector), vector);
     ga__record_set_flag(record, GA__KEY(loose), o->loose);
     ga__record_set_flag(record, GA__KEY(apart), o->apart);
@@ -189,6 +190,7 @@ static void fill_operand(ga__record *record, const formula *f, const variant *v,
     ga__record_set_flag(record, GA__KEY(staged), o->staged);
     ga__record_set_flag(record, GA__KEY(vector), false);
     ga__record_set_flag(record, GA__KEY(loose), false);
+    ga__record_set_flag(record, GA__KEY(held), false);
     if (has_type_of_part(f, v, o))
         ga__record_set(record, GA__KEY(value),
                        part_type(v, f->parts[0], (ga_dtype)v->part_type[0]));
@@ -317,6 +319,14 @@ static void fill_part(ga__record *record, const formula *f, const variant *v, in
                                           : batch_name(v, rounds || (v->staged && part->rounds)));
 }
 
+static bool has_held(const variant *v)
+{
+    bool held = false;
+    for (int k = 0; k < v->noperands; k++)
+        held |= v->operand[k].held;
+    return held;
+}
+
 static bool has_loose(const variant *v)
 {
     bool loose = false;
@@ -398,10 +408,8 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
 
 static void fill_variant(ga__record *record, const variant *v)
 {
-    bool loose = false;
-    for (int k = 0; k < v->noperands; k++)
-        loose |= v->operand[k].loose;
-    ga__record_set_flag(record, GA__KEY(loose), loose);
+    ga__record_set_flag(record, GA__KEY(loose), has_loose(v));
+    ga__record_set_flag(record, GA__KEY(held), has_held(v));
     ga__record_set_flag(record, GA__KEY(carried), v->carried);
     ga__record_set_flag(record, GA__KEY(staged), v->staged);
     ga__record_set_flag(record, GA__KEY(vector_math), v->host && v->staged);
@@ -411,6 +419,9 @@ static void fill_variant(ga__record *record, const variant *v)
     ga__record_set_number(record, GA__KEY(row_length), v->row_length);
     ga__record_set_flag(record, GA__KEY(known_length), v->row_length > 0);
     ga__record_set_flag(record, GA__KEY(plain), v->plain);
+    ga__record_set_flag(record, GA__KEY(paired), v->paired);
+    ga__record_set(record, GA__KEY(small),
+                   v->paired ? ga__dtype_memory_type((ga_dtype)v->part_type[0]) : "");
     ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");
     ga__record_set_flag(record, GA__KEY(columns), v->columns);
     ga__record_setf(record, GA__KEY(short_rows), v->short_rows ? "%d" : "", v->deinterleave);

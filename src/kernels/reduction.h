@@ -28,6 +28,7 @@ typedef struct ga__reduce_formula {
     bool maps_libm;    /* ga__calls_libm(map) */
     bool maps_nothing; /* its one part takes the one operand's elements as they are */
     bool maps_small;   /* its one part takes integers of at most two bytes, as wider ones */
+    ga_dtype pairs;    /* of the map's values, if CUDA may compute two at a time; GA_NO_DTYPE */
     bool raw_result;   /* the one result is the accumulator's own bytes */
     int nparts, nresults;
     const ga__part_formula *parts[GA__MAX_PARTS];
@@ -74,6 +75,12 @@ static inline bool ga__part_is_indexed(const ga__part_formula *part)
 static inline bool ga__part_is_first_greatest(const ga__part_formula *part)
 {
     return strcmp(part->combine, "ga::first_max(a, b)") == 0;
+}
+
+/* Whether the accumulator is a sum of exponentials beside the largest one. */
+static inline bool ga__part_sums_exponentials(const ga__part_formula *part)
+{
+    return strcmp(part->accumulator, "ga::log_sum<T>") == 0;
 }
 
 #endif

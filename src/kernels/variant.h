@@ -44,7 +44,8 @@ typedef struct ga__operand_variant {
     uint8_t swizzled : 1;   /* in its tiles bits of the line's number change the bank */
     uint8_t loose : 1;      /* CUDA: its vectors begin at any element */
     uint8_t lined : 1;      /* CUDA: a block copies its line to shared memory */
-    uint8_t unused : 5;     /* named, so that a key has no bits without a value */
+    uint8_t held : 1;       /* CUDA: the rows of a reduction all meet the same ones */
+    uint8_t unused : 4;     /* named, so that a key has no bits without a value */
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 8, "an operand is one word of the key");
 _Static_assert((int)GA_LAST_STRUCT <= UINT16_MAX, "a dtype has sixteen bits");
@@ -64,7 +65,8 @@ typedef struct ga__elementwise_head {
     uint8_t fast_path : 1; /* by fast_path.tmpl where it can */
     uint8_t lines : 1;     /* CUDA: a block has a line of axis 0 */
     uint8_t spans : 1;     /* CUDA: vectors of neighbours, wherever the body finds these */
-    uint8_t unused : 4;
+    uint8_t descends : 1;  /* CUDA: threads walk down rows, and hold what these share */
+    uint8_t unused : 3;
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 16, "the head is two words of the key");
 
@@ -120,7 +122,8 @@ typedef struct ga__reduce_variant {
     bool plain : 1;     /* host: staged, and the part takes the floats of 16-bit elements */
     bool cascade : 1;   /* host: the results of chains meet in a tree, */
     bool many_runs : 1; /* and so do the runs of a row */
-    uint8_t unused_bits : 5;
+    bool paired : 1;    /* CUDA, columns: the map takes two neighbours of 16 bits at once */
+    uint8_t unused_bits : 4;
     uint8_t row_length; /* CUDA: of staged rows, in the text of the kernel; 0: a parameter */
     uint8_t unused;
     uint8_t deinterleave;      /* host: elements of the rows that are deinterleaved; 1: none */

@@ -53,45 +53,18 @@ const char *ga__expression_of(const ga__node *node)
     }
 }
 
-/* Whether operand j is an element of float16, not a number, which may have more bits. */
-static bool is_half(const coder *c, const ga__node *node, int j)
-{
-    const ga__node *operand = node_at(c, node->key.operand[j]);
-    return operand->dtype == GA_FLOAT16 && operand->key.kind != GA__NODE_NUMBER;
-}
-
-/* Whether the node is of elements that may come in pairs, or is a value of the row of their dtype;
- * a number may have more bits. */
-static bool has_bits_of(const coder *c, const ga__node *node, int j)
-{
-    const ga__node *operand = node_at(c, node->key.operand[j]);
-    return operand->dtype == node->dtype && operand->key.kind != GA__NODE_NUMBER;
-}
-
-/* A form of the expression for pairs too; NULL if it has none but its own. */
-static const char *paired_expression(const coder *c, const ga__node *node)
-{
-    if (node->key.row == GA__ROW_exp)
-        return "ga::exp_of<ga_s0>(a)";
-    if (node->key.bits[0] || ga__node_inputs(node) < 2)
-        return NULL;
-    const bool both = has_bits_of(c, node, 0) && has_bits_of(c, node, 1);
-    switch (node->key.row) {
-    case GA__ROW_add: return both ? "ga::spread<ga_s0>(a) + ga::spread<ga_s0>(b)" : "a + b";
-    case GA__ROW_subtract: return both ? "ga::spread<ga_s0>(a) - ga::spread<ga_s0>(b)" : "a - b";
-    case GA__ROW_multiply: return both ? "ga::spread<ga_s0>(a) * ga::spread<ga_s0>(b)" : "a * b";
-    default: return NULL;
-    }
-}
-
 /* A float divided by a value of the row takes the value's divisor, which the row has once. */
 static const char *expression_of(const coder *c, const ga__node *node)
 {
+    const char *const small = c->held ? NULL : ga__coder_small_form(c, node);
+    if (small)
+        return small;
     const bool by_row = ga__node_divides(node) && c->held &&
                         c->held[node->key.operand[1]][0] == 't' &&
                         ga__dtype_has_divisors(node->dtype) && !c->graph->fast_math;
     return !by_row ? ga__expression_of(node)
-           : is_half(c, node, 0) && is_half(c, node, 1) && node->dtype == GA_FLOAT16
+           : ga__coder_is_half(c, node, 0) && ga__coder_is_half(c, node, 1) &&
+                   node->dtype == GA_FLOAT16
                ? "ga::divide_halves(a, ga_by_b)"
                : "ga::divide_by(a, ga_by_b)";
 }
@@ -113,13 +86,13 @@ static void add_statement(coder *c, int k)
     const char *type = ga__dtype_compute_type(node->dtype);
     const char *stored = ga__dtype_memory_type(node->dtype);
     const bool pairs = c->pairs && c->pairs[k];
-    const char *const paired = pairs ? paired_expression(c, node) : NULL;
+    const char *const paired = pairs ? ga__coder_paired_form(c, node) : NULL;
     const char *expression = paired ? paired : expression_of(c, node);
     const bool rounds = ga__dtype_is_stored(node->dtype) && k != c->stored;
     const bool names_type = strstr(expression, "ga_s0") != NULL;
     assert(node->key.kind == GA__NODE_APPLY || node->key.kind == GA__NODE_CAST);
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
-    ga__strbuf_addf(&c->text, "const %s %s = ", pairs ? "auto" : type, c->name[k]);
+    ga__strbuf_addf(&c->text, "const %s %s = ", pairs || c->either ? "auto" : type, c->name[k]);
     if (rounds)
         ga__strbuf_addf(&c->text, "ga::rounded<%s>(", stored);
     else if (node->key.kind == GA__NODE_CAST)
@@ -235,7 +208,10 @@ static void code_map(coder *c)
     ga__coder_start(c, -1);
     for (int p = 0; p < c->group->nparts; p++)
         ga__coder_mark(c, operand_of(c, p));
+    c->pairs_dtype = ga__coder_pairs(c, node_at(c, operand_of(c, 0))->dtype);
+    c->either = c->pairs_dtype != GA_NO_DTYPE;
     ga__coder_add_statements(c);
+    c->either = false;
     for (int p = 0; p < c->group->nparts; p++)
         ga__strbuf_addf(&c->text, "%s%s", p ? ", " : "return {", c->name[operand_of(c, p)]);
     ga__strbuf_add(&c->text, "}");
@@ -447,6 +423,7 @@ static ga_status code(coder *c)
         return ga_error();
     step->reduction.formula.maps_libm = ga__calls_libm(step->text);
     step->reduction.formula.maps_nothing = maps_nothing(c);
+    step->reduction.formula.pairs = c->group->nparts > 0 ? c->pairs_dtype : GA_NO_DTYPE;
     step->reduction.formula.maps_small = c->group->nparts > 0 && maps_small(c);
     ga__sort_inputs(step, c->graph);
     set_reads(c);

@@ -14,14 +14,15 @@ typedef ga__tiling tiling;
 
 bool ga__reduce_in_vectors(const plan *p, int k)
 {
-    return p->place[k] != GA__NO_PLACE && p->v.operand[k].step == STEP_ONE;
+    return p->place[k] != GA__NO_PLACE && p->v.operand[k].step == STEP_ONE && !p->v.operand[k].held;
 }
 
 bool ga__reduce_is_contiguous(const plan *p)
 {
     for (int k = 0; k < p->noperands; k++)
-        if (p->place[k] != GA__NO_PLACE && (!ga__reduce_in_vectors(p, k) ||
-                                            p->reduced.strides[p->place[k]][0] != p->kept.shape[0]))
+        if (p->place[k] != GA__NO_PLACE && !p->v.operand[k].held &&
+            (!ga__reduce_in_vectors(p, k) ||
+             p->reduced.strides[p->place[k]][0] != p->kept.shape[0]))
             return false;
     return true;
 }

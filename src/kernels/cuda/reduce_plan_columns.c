@@ -32,6 +32,33 @@ static const ga__column_costs whole = {.vector = 4.5, .element = 0.4, .block = 4
 
 typedef ga__reduce_plan plan;
 
+/* Whether operand k takes part in the choice of vectors: others are the same for all of them, or
+ * are held. */
+static bool has_steps(const plan *p, int k)
+{
+    return p->place[k] != GA__NO_PLACE && !p->v.operand[k].held &&
+           p->v.operand[k].step != STEP_ZERO;
+}
+
+static bool is_same_in_rows(const plan *p, int k)
+{
+    bool same = true;
+    for (int axis = 0; axis < p->reduced.ndim; axis++)
+        same &= p->reduced.strides[p->place[k]][axis] == 0;
+    return same;
+}
+
+/* A thread reads what all rows share, such as the largest element of each column, once. */
+static void find_held(plan *p)
+{
+    bool rows_differ = false;
+    for (int k = 0; k < p->noperands; k++)
+        rows_differ |= p->place[k] != GA__NO_PLACE && !is_same_in_rows(p, k);
+    for (int k = 0; k < p->noperands && rows_differ && p->count > 1; k++)
+        p->v.operand[k].held = p->place[k] != GA__NO_PLACE && p->v.operand[k].step != STEP_ZERO &&
+                               is_same_in_rows(p, k);
+}
+
 static size_t widest_result(const plan *p, size_t widest)
 {
     for (int k = 0; k < p->reduction->formula.nresults; k++) {
@@ -46,7 +73,7 @@ static int choose_lanes(const plan *p)
     size_t widest = 1;
     bool contiguous = false;
     for (int k = 0; k < p->noperands; k++)
-        if (p->place[k] != GA__NO_PLACE && p->v.operand[k].step == STEP_ONE) {
+        if (has_steps(p, k) && p->v.operand[k].step == STEP_ONE) {
             const size_t size = ga__vector_size(ga__dtype_size(p->operands[k].array->dtype));
             widest = size > widest ? size : widest;
             contiguous = true;
@@ -58,7 +85,7 @@ static int choose_lanes(const plan *p)
         return 1;
     for (int k = 0; k < p->noperands; k++) {
         const int place = p->place[k];
-        if (place == GA__NO_PLACE || p->v.operand[k].step == STEP_ZERO)
+        if (!has_steps(p, k))
             continue;
         const gpuarray *x = p->operands[k].array;
         if (p->v.operand[k].step != STEP_ONE ||
@@ -103,7 +130,7 @@ static int loose_lanes(const plan *p)
         return 1;
     widest = 1;
     for (int k = 0; k < p->noperands; k++) {
-        if (p->place[k] == GA__NO_PLACE || p->v.operand[k].step == STEP_ZERO)
+        if (!has_steps(p, k))
             continue;
         const size_t size = ga__dtype_size(p->operands[k].array->dtype);
         if (p->v.operand[k].step != STEP_ONE ||
@@ -135,7 +162,7 @@ static int loaded_bytes(const plan *p)
 {
     int bytes = 0;
     for (int k = 0; k < p->noperands; k++)
-        if (p->place[k] != GA__NO_PLACE)
+        if (p->place[k] != GA__NO_PLACE && !p->v.operand[k].held)
             bytes += p->v.lanes * (int)ga__dtype_size(p->operands[k].array->dtype);
     return bytes;
 }
@@ -206,6 +233,7 @@ static void consider_tall(plan *p)
 
 int64_t ga__reduce_plan_columns(plan *p)
 {
+    find_held(p);
     p->v.lanes = (uint8_t)choose_lanes(p);
     p->v.team = 1;
     p->vectors = p->count;
