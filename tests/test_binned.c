@@ -113,6 +113,19 @@ static gpuarray *count_longs(const trial *t)
     return ga_bincount(away(given(t, GA_INT64, t->n + 1, t->m + 1, false)));
 }
 
+/* So many that a sample, every third element, tells the number of bins. m: of element 1, which the
+ * sample lacks. */
+static gpuarray *longs_with(const trial *t)
+{
+    gpuarray *x = given(t, GA_INT64, (1 << 17) + 5, 300, false);
+    return ga_assign(ga_slice(x, "1:2"), ga_value_int((int)t->m)) == GA_OK ? x : NULL;
+}
+
+static gpuarray *count_sampled(const trial *t)
+{
+    return ga_bincount(longs_with(t), .minlength = t->n);
+}
+
 /* More than shared memory holds. */
 static gpuarray *count_many(const trial *t)
 {
@@ -254,6 +267,29 @@ static void counts(void **state)
     COMPARE(histogram_plane, 50);
 }
 
+static int launches_of(const trial *t)
+{
+    const int before = simulated.launches;
+    compare("count_sampled", count_sampled, t);
+    return simulated.launches - before;
+}
+
+/* A pass over all elements is saved if the sample has the largest. */
+static void a_sample_tells_the_number_of_bins(void **state)
+{
+    (void)state;
+    const int once = launches_of(&(trial){.n = 0, .m = 7, .seed = 3});
+    assert_int_equal(launches_of(&(trial){.n = 900, .m = 800, .seed = 3}), once);
+    assert_true(launches_of(&(trial){.n = 0, .m = 800, .seed = 3}) > once);
+    assert_true(launches_of(&(trial){.n = 900, .m = 900, .seed = 3}) > once);
+    launches_of(&(trial){.n = 5000, .m = 7, .seed = 3});
+    ga__use_device(&simulated_device);
+    GA_SCOPE {
+        assert_null(count_sampled(&(trial){.m = -4, .seed = 3}));
+        assert_string_equal(ga_error_message(), "bincount: x has the negative element -4");
+    }
+}
+
 static void sums_of_weights(void **state)
 {
     (void)state;
@@ -272,6 +308,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searches),
         cmocka_unit_test(counts),
+        cmocka_unit_test(a_sample_tells_the_number_of_bins),
         cmocka_unit_test(sums_of_weights),
     };
     return run_named_tests(argc, argv, tests, open_device, NULL);

@@ -10,6 +10,7 @@ typedef ga__binned_plan plan;
 #define BLOCKS_PER_WORKER 4      /* evens out their times */
 #define COPIES 8                 /* neighbouring additions to one bin do not wait for each other */
 #define COPIED_BYTES (32 << 10)  /* of all copies: what the first cache holds beside the data */
+#define FEW_ELEMENTS 2048        /* one row, which is the result, pays more than copies */
 #define CLEARED 1 /* bins of all copies for an element: clearing more would take longer */
 
 static int64_t most(int64_t a, int64_t b)
@@ -26,11 +27,14 @@ static void plan_host_rows(plan *p)
 {
     const int64_t slot = (int64_t)ga__dtype_size(ga__binned_slot(p));
     p->pitch = ga__add_sizes(p->call->nbins, 1); /* the last slot is of values outside all bins */
-    for (p->copies = COPIES; p->copies > 1; p->copies /= 2)
+    const bool few = p->grid == 1 && p->walk.n <= FEW_ELEMENTS;
+    for (p->copies = few ? 1 : COPIES; p->copies > 1; p->copies /= 2)
         if (p->pitch <= COPIED_BYTES / (slot * p->copies) &&
             p->pitch <= CLEARED * least(p->chunk, p->walk.n) / p->copies)
             break;
     p->rows = p->grid * p->copies;
+    if (p->rows == 1 && p->call->use == GA__BINNED_COUNT)
+        p->head.wide_sums = true; /* the row is the result */
 }
 
 /* Blocks whose rows of bins together are no larger than the data, and whose counts fit 32 bits. */
@@ -61,8 +65,12 @@ static void plan_host(plan *p)
 #define SEARCHING_BLOCK 1024 /* where a multiprocessor has one, for a large table */
 #define WEIGHING_BLOCK 128   /* each warp has sums of its own: fewer leave room for more bins */
 #define ELEMENTS 16          /* of a thread at a time: 64 bytes of float32 are in flight */
-#define SEARCHED 8     /* the same where each element is searched for: eight loads in flight */
-#define WARP_COPIES 32 /* a lane of a warp has its own bank of shared memory */
+#define SEARCHED 8        /* the same where each element is searched for: eight loads in flight */
+#define REGISTERS 65536   /* of a multiprocessor */
+#define MORE_REGISTERS 24 /* of a thread, beside those of its elements */
+#define WAVES 3           /* of blocks of counts */
+#define TURNS 16          /* of such a block, if there are several waves */
+#define WARP_COPIES 32    /* a lane of a warp has its own bank of shared memory */
 #define PLAIN_SHARED ((size_t)32 << 10) /* what every block may have */
 #define SYSTEM_SHARED ((size_t)1 << 10) /* what the system takes of each block's */
 
@@ -88,7 +96,7 @@ static size_t shared_of(const plan *p, size_t blocks)
 
 bool ga__binned_owns(const ga__device *device, int64_t nbins, size_t size)
 {
-    return device->arch != 0 && nbins <= (int64_t)(shared_on(device, 1) / size);
+    return device->arch != 0 && nbins < (int64_t)(shared_on(device, 1) / size);
 }
 
 /* The table's upper levels: as many elements as fit half of a block's share, and no more than the
@@ -118,7 +126,7 @@ static void plan_table(plan *p, int64_t searched)
 static void plan_counts(plan *p)
 {
     const size_t slot = p->call->wide_sums ? sizeof(uint64_t) : sizeof(uint32_t);
-    const int64_t bytes = p->call->nbins * (int64_t)slot;
+    const int64_t bytes = ga__add_sizes(p->call->nbins, 1) * (int64_t)slot;
     const int64_t share = (int64_t)(shared_of(p, 4) > p->room ? shared_of(p, 4) - p->room : 0),
                   all = (int64_t)(shared_of(p, 1) > p->room ? shared_of(p, 1) - p->room : 0);
     p->rows = p->copies = 1;
@@ -143,23 +151,44 @@ static void plan_sums(plan *p)
     p->shared += (size_t)p->range * slot;
 }
 
-/* Blocks that run at once, by their threads and shared memory. */
+/* Blocks of counts for which the compiler leaves registers on a multiprocessor: a thread needs
+ * those of its elements and some more. */
+static int blocks_by_registers(const plan *p)
+{
+    int words = 0;
+    for (int k = 0; k < p->call->noperands; k++)
+        if (p->call->operands[k].array && ga__operand_streamed(&p->call->operands[k]))
+            words +=
+                ELEMENTS * (int)most((int64_t)ga__dtype_size(p->call->operands[k].type), 4) / 4;
+    return (int)most(REGISTERS / (BLOCK * (words + MORE_REGISTERS)), 1);
+}
+
+/* Blocks that run at once, by their threads, registers and shared memory. */
 static int64_t resident(const plan *p)
 {
     const ga__device *device = p->walk.device;
     const int64_t by_threads = device->threads_per_processor / threads(p);
     const size_t all = device->shared_bytes > PLAIN_SHARED ? device->shared_bytes : PLAIN_SHARED;
     const int64_t by_shared = (int64_t)((all + SYSTEM_SHARED) / (p->shared + SYSTEM_SHARED));
-    return most(least(by_threads, by_shared), 1) * device->processors;
+    const int64_t blocks = least(by_threads, by_shared);
+    return most(p->head.blocks > 0 ? least(blocks, p->head.blocks) : blocks, 1) *
+           device->processors;
 }
 
-/* Blocks of a range: as many as run at once, but none without a turn, and none whose counts exceed
- * 32 bits. */
+/* Some multiprocessors read faster than others: in several waves they take more blocks. A block has
+ * turns that pay for its bins. */
+static int64_t waves(const plan *p)
+{
+    return p->head.blocks > 0 ? most(least(WAVES, p->chunk / (resident(p) * TURNS)), 1) : 1;
+}
+
+/* Blocks of a range: as many as run at once or a multiple, but none without a turn, and none whose
+ * counts exceed 32 bits. */
 static void plan_grid(plan *p)
 {
     const int64_t ranges =
         p->call->use == GA__BINNED_WEIGH ? ga__ceil_div(p->call->nbins, p->range) : 1;
-    int64_t segments = most(resident(p) / ranges, 1);
+    int64_t segments = most(resident(p) * waves(p) / ranges, 1);
     segments = most(segments, p->walk.n >> 31);
     p->segments = least(segments, p->chunk);
     p->grid = p->segments * ranges;
@@ -179,6 +208,8 @@ static void plan_cuda(plan *p)
     const int64_t stretch = (int64_t)walk->head.block * walk->head.unroll;
     p->chunk = ga__ceil_div(walk->vectors, stretch) + walk->head.tail;
     plan_table(p, ga__ceil_div(walk->n, walk->device->processors));
+    if (p->call->use == GA__BINNED_COUNT && !p->call->table)
+        p->head.blocks = (uint8_t)blocks_by_registers(p);
     if (p->call->use == GA__BINNED_COUNT || p->call->use == GA__BINNED_SUM)
         plan_counts(p);
     else if (p->call->use == GA__BINNED_WEIGH)

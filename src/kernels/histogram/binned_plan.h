@@ -26,7 +26,7 @@ static inline ga_dtype ga__binned_slot(const ga__binned_plan *p)
         return GA_FLOAT64;
     if (p->call->use == GA__BINNED_SUM)
         return p->call->wide_sums ? GA_UINT64 : GA_UINT32;
-    return p->walk.head.host ? GA_UINT32 : GA_INT64;
+    return p->walk.head.host && !p->head.wide_sums ? GA_UINT32 : GA_INT64;
 }
 
 #endif

@@ -22,6 +22,11 @@ ga__record *ga__binned_text(const ga__formula *f, const ga__declaration *d,
                    head->use == GA__BINNED_WEIGH ? "double"
                    : head->wide_sums             ? "unsigned long long"
                                                  : "unsigned");
+    if (head->blocks > 0)
+        ga__record_setf(record, GA__KEY(bounds), "%d, %d", (int)v->walk.head.block,
+                        (int)head->blocks);
+    else
+        ga__record_set_number(record, GA__KEY(bounds), (int)v->walk.head.block);
     ga__record_set_flag(record, GA__KEY(own_bins), head->own_bins);
     ga__record_set_flag(record, GA__KEY(shared), head->own_bins || head->table);
     ga__record_set_flag(record, GA__KEY(past_cache), head->past_cache);

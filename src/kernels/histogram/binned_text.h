@@ -20,8 +20,8 @@ typedef struct ga__binned_head {
     bool wide;     /* bins have 64 bits */
     bool past_cache;
     uint8_t group;  /* host: elements that are mapped together */
-    bool wide_sums; /* of integers, of 64 bits */
-    uint8_t unused[1];
+    bool wide_sums; /* of integers, of 64 bits; counts of the host that are the result */
+    uint8_t blocks; /* CUDA: the compiler leaves registers for so many; 0: for any number */
 } ga__binned_head;
 _Static_assert(sizeof(ga__binned_head) == 8, "the head is one word of the key");
 

@@ -153,8 +153,12 @@ gpuarray *ga__count_bins(ga__binned *call, ga__operand *operands, const gpuarray
     call->operands = operands;
     if (ga__binned_run(call, &rows) != GA_OK)
         return NULL;
-    gpuarray *counts = ga__apply_reduction(
-        GA__ROW_sum, &(ga_reduce_args){.x = rows, .naxes = 1, .axes = &first, .dtype = dtype});
+    gpuarray *counts =
+        rows->shape[0] == 1 && rows->dtype == dtype
+            ? ga__array_view(rows, dtype, 1, &rows->shape[1], &rows->strides[1], 0)
+            : ga__apply_reduction(
+                  GA__ROW_sum,
+                  &(ga_reduce_args){.x = rows, .naxes = 1, .axes = &first, .dtype = dtype});
     ga_free(rows);
     return counts;
 }

@@ -14,6 +14,7 @@ enum {
     GA__ID_ORDER,
     GA__ID_TAKE,
     GA__ID_WHOLE,
+    GA__ID_WHOLE_OR_OUTSIDE,
     GA__ID_UNIFORM,
     GA__ID_EXACT,
     GA__ID_EDGES = 8,    /* four */
