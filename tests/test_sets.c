@@ -172,18 +172,18 @@ static void unique_elements_stand_for_all(void **state)
         }
 }
 
-static gpuarray *draw_integers(int64_t size, int64_t values)
-{
-    for (int64_t k = 0; k < size; k++)
-        numbers[k] = (int32_t)random_below(&seed, values);
-    return ga_from_host(numbers, GA_INT32, GA_SHAPE(size));
-}
-
 static void assert_same(const gpuarray *found, const gpuarray *wanted)
 {
     char why[200];
     if (!found || !wanted || !equal_arrays(found, wanted, why, sizeof why))
         fail_msg("%s", found && wanted ? why : ga_error_message());
+}
+
+static gpuarray *draw_integers(int64_t size, int64_t values)
+{
+    for (int64_t k = 0; k < size; k++)
+        numbers[k] = (int32_t)random_below(&seed, values);
+    return ga_from_host(numbers, GA_INT32, GA_SHAPE(size));
 }
 
 /* a & b, a - b, b - a and what they make up. */
@@ -204,6 +204,31 @@ static void check_algebra(int64_t size, int64_t other, int64_t values)
     assert_int_equal(ga_size(both) + ga_size(only_a), ga_size(ga_unique(a)));
     assert_int_equal(ga_size(of_a), ga_size(both));
     assert_int_equal(ga_size(of_b), ga_size(both));
+}
+
+/* The runs of many elements are marked, unless the inverse is wanted. */
+static void many_runs_are_those_of_the_inverse(void **state)
+{
+    (void)state;
+    for (int64_t values = 1; values <= MOST; values *= 300)
+        GA_SCOPE {
+            gpuarray *x = draw(70001, values + 1), *indices, *counts, *other_indices, *other_counts,
+                     *inverse;
+            for (int nan = 0; nan < 2; nan++) {
+                gpuarray *u =
+                    ga_unique(x, .indices = &indices, .counts = &counts, .distinct_nan = nan);
+                gpuarray *v = ga_unique(x, .indices = &other_indices, .counts = &other_counts,
+                                        .inverse = &inverse, .distinct_nan = nan);
+                assert_same(ga_view(u, GA_INT32), ga_view(v, GA_INT32));
+                assert_same(indices, other_indices);
+                assert_same(counts, other_counts);
+                u = ga_unique(x, .distinct_nan = nan);
+                assert_same(ga_view(u, GA_INT32), ga_view(v, GA_INT32));
+            }
+        }
+    GA_SCOPE {
+        check_algebra(70000, 66000, 50000);
+    }
 }
 
 static void unions_and_differences_agree(void **state)
@@ -427,6 +452,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         table_test(answers_are_numpys),
         cmocka_unit_test(unique_elements_stand_for_all),
+        cmocka_unit_test(many_runs_are_those_of_the_inverse),
         cmocka_unit_test(unions_and_differences_agree),
         cmocka_unit_test(any_result_may_be_left_out),
         cmocka_unit_test(kept_elements_keep_their_bits),

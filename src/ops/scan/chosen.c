@@ -23,9 +23,6 @@ ga_status ga__check_condition(const char *name, const gpuarray *condition, const
     return GA_OK;
 }
 
-/* From so many elements on, four launches cost less than the scan's waiting. */
-enum { MARKED = 1 << 16 };
-
 /* Runs one of the two passes over the marks. */
 static ga_status pass_over(const ga__chosen *c, ga__choice_pass pass, const ga__formula *base,
                            const char *map, int noperands, const ga__operand *operands)
@@ -106,7 +103,7 @@ ga_status ga__chosen_begin_where(ga__chosen *c, const char *name, const ga__pred
     *c = (ga__chosen){.name = name, .where = *where};
     if (!ga__not_recording(name))
         return ga_error();
-    if (where->size >= MARKED)
+    if (where->size >= GA__MARKED)
         return count_marked(c);
     return where->size > 0 ? count_computed(c) : GA_OK;
 }
@@ -121,7 +118,7 @@ ga_status ga__chosen_begin(ga__chosen *c, const char *name, const gpuarray *cond
                                 .size = condition->size}};
     if (!ga__not_recording(name))
         return ga_error();
-    if (condition->size >= MARKED)
+    if (condition->size >= GA__MARKED)
         return count_marked(c);
     return ga__take_number(ga_count_nonzero(condition), &c->count);
 }

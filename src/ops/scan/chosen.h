@@ -16,6 +16,9 @@ typedef struct ga__predicate {
     const ga__operand *operands;
 } ga__predicate;
 
+/* From so many elements on, four launches cost less than the scan's waiting. */
+enum { GA__MARKED = 1 << 16 };
+
 /* Large conditions are read once, and their marks kept: a bit for each element, and how
  * many chosen ones precede each tile. Others have no marks: a scan of truths stores the results. */
 typedef struct ga__chosen {

@@ -1,6 +1,8 @@
 /* Runs of equal elements among sorted ones, and what sets need of each run. */
 #include "ops/sets/runs.h"
 
+#include <stdio.h>
+
 #include <quarry/ops.h>
 
 #include "base/error.h"
@@ -11,13 +13,23 @@
 #include "ops/order/along.h"
 #include "ops/reduction_op.h"
 #include "ops/scan/choose.h"
+#include "ops/scan/chosen.h"
 #include "ops/scan/take_number.h"
 
 /* ---- Formulas: an id has a bit for each part of the texts ---- */
 
 #define FORMULA_ID(n) GA__FAMILY_ID(GA__FAMILY_RUNS, n)
-enum { DISTINCT_NAN = 1, EACH = 2, CHOSEN = 4, INDICES = 8, INVERSE = 16, STARTS = 32, COUNT = 64 };
-enum { ID_LENGTHS = 128 };
+enum {
+    DISTINCT_NAN = 1,
+    EACH = 2,
+    CHOSEN = 4,
+    INDICES = 8,
+    INVERSE = 16,
+    STARTS = 32,
+    COUNT = 64,
+    MARKED = 128
+};
+enum { ID_LENGTHS = 256 };
 
 static unsigned parts_of(const ga__runs *runs)
 {
@@ -110,6 +122,16 @@ static ga_status make_room(const char *name, const ga__runs *runs, ga__wanted_ru
     return ok ? GA_OK : ga_error();
 }
 
+/* Whether an element is the first of its run that counts, as a text over `s`, `c` and `i`. */
+static void add_condition(ga__strbuf *text, unsigned parts)
+{
+    if (parts & EACH)
+        ga__strbuf_add(text, parts & CHOSEN ? "c[i]" : "true");
+    else
+        ga__strbuf_addf(text, "(i == 0 || %s(s[i - 1], s[i]))%s", differs(parts),
+                        parts & CHOSEN ? " && c[i]" : "");
+}
+
 /* The kernel has one name whatever the operation, since all of them share ids. */
 static ga_status store_runs(const ga__runs *runs, const ga__made_runs *made, const gpuarray *starts)
 {
@@ -134,11 +156,7 @@ static ga_status store_runs(const ga__runs *runs, const ga__made_runs *made, con
     if (starts)
         operands[n++] = ga__write_operand("f", starts), parts |= STARTS;
     ga__strbuf chosen = GA__STRBUF_INIT, store = GA__STRBUF_INIT;
-    if (parts & EACH)
-        ga__strbuf_add(&chosen, parts & CHOSEN ? "c[i]" : "true");
-    else
-        ga__strbuf_addf(&chosen, "(i == 0 || %s(s[i - 1], s[i]))%s", differs(parts),
-                        parts & CHOSEN ? " && c[i]" : "");
+    add_condition(&chosen, parts);
     ga__strbuf_addf(&store, "v[to] = b[i]%s%s", parts & INDICES ? "; k[to] = p[i]" : "",
                     parts & STARTS ? "; f[to] = i" : "");
     const ga__choice choice = {.id = FORMULA_ID(parts),
@@ -170,22 +188,88 @@ static gpuarray *lengths_of(const char *name, const gpuarray *starts, int64_t si
     return NULL;
 }
 
-ga_status ga__find_runs(const char *name, const ga__runs *runs, ga__wanted_runs wanted, int ndim,
-                        const int64_t *shape, ga__made_runs *made)
+/* Stores what is chosen, of the marked elements. */
+static ga_status store_marked(const ga__runs *runs, const ga__chosen *c, const ga__made_runs *made,
+                              const gpuarray *starts)
 {
-    gpuarray *starts = NULL;
+    gpuarray *from = ga__bits_view(runs->elements), *to = from ? ga__bits_view(made->values) : NULL;
+    unsigned parts = parts_of(runs) | MARKED;
+    ga__operand operands[8];
+    char statements[60];
+    int n = 0;
+    if (!to)
+        return ga_error();
+    operands[n++] = ga__read_operand("b", from);
+    operands[n++] = ga__write_operand("v", to);
+    if (made->indices) {
+        operands[n++] = ga__read_operand("p", runs->order);
+        operands[n++] = ga__write_operand("k", made->indices), parts |= INDICES;
+    }
+    if (starts)
+        operands[n++] = ga__write_operand("f", starts), parts |= STARTS;
+    snprintf(statements, sizeof statements, "v[to] = value%s%s",
+             parts & INDICES ? "; k[to] = p[i]" : "", parts & STARTS ? "; f[to] = i" : "");
+    const ga__hash128 id = FORMULA_ID(parts);
+    return ga__chosen_store(c, "unique", id, "return b[i]", statements, n, operands);
+}
+
+/* Of many elements the runs are marked, not scanned. */
+static ga_status find_marked(const char *name, const ga__runs *runs, ga__wanted_runs wanted,
+                             ga__made_runs *made, gpuarray **starts)
+{
+    const gpuarray *x = runs->elements;
+    const unsigned parts = parts_of(runs);
+    const ga__operand operands[] = {ga__read_operand("s", x),
+                                    ga__read_operand("c", runs->chosen ? runs->chosen : x)};
+    ga__strbuf text = GA__STRBUF_INIT;
+    ga__strbuf_add(&text, "return ");
+    add_condition(&text, parts);
+    const ga__predicate where = {.id = FORMULA_ID(parts | MARKED | COUNT),
+                                 .text = text.text,
+                                 .device = x->buffer->device,
+                                 .size = x->size,
+                                 .noperands = runs->chosen ? 2 : 1,
+                                 .operands = operands};
+    ga__chosen c;
+    ga_status status = GA_ERR_MEMORY;
+    if (!text.failed) {
+        status = ga__chosen_begin_where(&c, name, &where);
+        if (status == GA_OK)
+            status = make_room(name, runs, wanted, c.count, made, starts);
+        if (status == GA_OK && c.count > 0)
+            status = store_marked(runs, &c, made, *starts);
+        ga__chosen_end(&c, NULL, status);
+    }
+    ga__strbuf_reset(&text);
+    return status;
+}
+
+/* The scan knows the run of every element, which the inverse needs. */
+static ga_status find_scanned(const char *name, const ga__runs *runs, ga__wanted_runs wanted,
+                              int ndim, const int64_t *shape, ga__made_runs *made,
+                              gpuarray **starts)
+{
     int64_t count;
-    *made = (ga__made_runs){NULL, NULL, NULL, NULL};
     ga_status status = count_runs(name, runs, &count);
     if (status == GA_OK)
-        status = make_room(name, runs, wanted, count, made, &starts);
+        status = make_room(name, runs, wanted, count, made, starts);
     if (status != GA_OK)
         return status;
     if (wanted.inverse && !(made->inverse = ga__array_new(name, runs->elements->buffer->device,
                                                           GA_INT64, ndim, shape)))
         return ga_error();
-    if (count > 0)
-        status = store_runs(runs, made, starts);
+    return count > 0 ? store_runs(runs, made, *starts) : GA_OK;
+}
+
+ga_status ga__find_runs(const char *name, const ga__runs *runs, ga__wanted_runs wanted, int ndim,
+                        const int64_t *shape, ga__made_runs *made)
+{
+    const bool marks =
+        !wanted.inverse && runs->elements->size >= GA__MARKED && (!runs->each || runs->chosen);
+    gpuarray *starts = NULL;
+    *made = (ga__made_runs){NULL, NULL, NULL, NULL};
+    ga_status status = marks ? find_marked(name, runs, wanted, made, &starts)
+                             : find_scanned(name, runs, wanted, ndim, shape, made, &starts);
     if (status == GA_OK && wanted.counts &&
         !(made->counts = lengths_of(name, starts, runs->elements->size)))
         status = ga_error();
