@@ -163,11 +163,47 @@ static void long_rows_look_back(void **state)
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
         for (int scan = 0; scan < 3; scan++)
             compare_simple(scan, 0, 1, lengths[k], 1, 1);
-    if (!getenv("QUARRY_TEST_REDUCED"))
-        compare_simple(0, 0, 1, 7168 * 1030 + 5, 1, 1); /* three levels of totals */
     compare_simple(2, 1, 2, 3, 70001, 1);
     compare_simple(1, 1, 2, 3, 70016, 1); /* rows that move in whole vectors */
     compare_simple(6, 0, 1, 70001, 1, 1);
+}
+
+static void compare_cases(int count, const scan_case *cases)
+{
+    for (int k = 0; k < count; k++) {
+        scan_case c = cases[k];
+        c.step = 1;
+        compare(&c);
+    }
+}
+#define COMPARE(cases) compare_cases((int)(sizeof(cases) / sizeof *(cases)), cases)
+
+/* Tiles in shared memory: a few, several groups, and in rows that blocks take in turn. */
+static void tiles_wait_in_shared_memory(void **state)
+{
+    (void)state;
+    static const scan_case cases[] = {
+        {.ndim = 1, .shape = {7168 * 3}, .segments = true},
+        {.ndim = 1, .shape = {7168 * 70 + 4}, .segments = true, .in_place = true},
+        {.ndim = 1, .shape = {7168 * 64}, .in_place = true, .exclusive = true},
+        {.ndim = 2, .axis = 1, .shape = {5, 7168 * 34}, .initial = true},
+        {.ndim = 2, .axis = 1, .shape = {2, 7168 * 33 + 8}, .segments = true},
+        {.scan = 1, .ndim = 1, .shape = {14336 * 36 + 16}, .segments = true},
+        {.scan = 3, .ndim = 1, .shape = {14336 * 5}, .in_place = true},
+        {.scan = 6, .ndim = 1, .shape = {3584 * 37}}};
+    COMPARE(cases);
+}
+
+/* More tiles, whose totals blocks add up long before they are scanned: joined in order, and before
+ * results replace the elements. complex128 has the smallest tiles: 1792 elements where there are
+ * few, and 2816. */
+static void totals_are_there_before_tiles_are_scanned(void **state)
+{
+    (void)state;
+    static const scan_case cases[] = {
+        {.scan = 2, .ndim = 2, .axis = 1, .shape = {20, 2816 * 34 + 3}, .initial = true},
+        {.scan = 2, .ndim = 1, .shape = {2816 * 1026 + 5}, .in_place = true, .exclusive = true}};
+    compare_cases(in_sample("three levels of totals") ? 2 : 1, cases);
 }
 
 static void short_rows_share_tiles(void **state)
@@ -271,6 +307,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_rows_look_back),
+        cmocka_unit_test(tiles_wait_in_shared_memory),
+        cmocka_unit_test(totals_are_there_before_tiles_are_scanned),
         cmocka_unit_test(short_rows_share_tiles),
         cmocka_unit_test(columns_are_read_by_neighbours),
         cmocka_unit_test(windows_are_scanned_in_place),

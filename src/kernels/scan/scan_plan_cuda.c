@@ -17,6 +17,11 @@
 #define STAGED_EXCHANGE 64   /* bytes of a thread in shared memory: its vectors of results */
 #define STAGED_BLOCKS 6      /* more leave less than 40 registers to a thread */
 #define STAGED_AHEAD 128     /* tiles of all rows: what is farther leaves the cache unread */
+#define MANY_TILES 1024      /* of all rows: more pay for totals of tiles further on */
+#define MANY_BYTES 47104     /* STAGE_BYTES of these */
+#define MANY_BLOCKS 4        /* and blocks of a multiprocessor */
+#define AHEAD_SHARE 2 / 7    /* of the second-level cache: what is farther leaves it unread */
+#define LEAST_AHEAD 16       /* tiles */
 #define MOST_TILES (1 << 25) /* of a row: look_back() has five levels of 32 */
 
 typedef ga__scan_plan plan;
@@ -229,6 +234,38 @@ static bool find_sizes(const plan *p, stage_sizes *s)
     return results == 1 && s->result >= s->most && s->most > 0;
 }
 
+/* Sets the tile of so many bytes with what threads exchange, an odd number of vectors of a thread;
+ * 0: there is none. Returns the bytes of shared memory. */
+static int set_staged_tile(plan *p, const stage_sizes *s, int bytes)
+{
+    int lanes = GA__VECTOR_BYTES / s->most;
+    const bool exchanges = s->result > s->most;
+    while (exchanges && lanes > 1 && lanes * s->result > STAGED_EXCHANGE)
+        lanes /= 2;
+    const int exchanged = exchanges ? GA__SCAN_BLOCK * lanes * s->result : 0,
+              vector = GA__SCAN_BLOCK * lanes * s->all, odd = (bytes - exchanged) / vector - 1;
+    p->v.lanes = (uint8_t)lanes;
+    p->v.unroll = (uint8_t)(odd < 0 ? 0 : smaller(odd / 2 * 2 + 1, MOST_UNROLL - 1));
+    p->tile = (int64_t)lanes * p->v.unroll * GA__SCAN_BLOCK;
+    return p->v.unroll * vector + exchanged;
+}
+
+/* Whether blocks add up tiles further on: those are many, and an element costs little. By the shape
+ * alone, since bits depend on it. */
+static bool adds_ahead(const plan *p)
+{
+    return p->scan->formula.texts->values == 1 && !p->v.segmented &&
+           p->groups * ga__ceil_div(p->length, p->tile) > MANY_TILES;
+}
+
+/* Tiles between the one that a block adds up and the one that it scans. */
+static int64_t tiles_ahead(const plan *p, const stage_sizes *s)
+{
+    const int64_t bytes = p->tile * (s->all + s->result),
+                  ahead = (int64_t)p->device->cache_bytes * AHEAD_SHARE / bytes;
+    return smaller(ahead > LEAST_AHEAD ? ahead : LEAST_AHEAD, p->grid);
+}
+
 /* Tiles that wait in shared memory, where blocks share rows and the texts only compute. */
 static bool stages_tiles(plan *p)
 {
@@ -236,23 +273,21 @@ static bool stages_tiles(plan *p)
     stage_sizes s;
     if (f->user_text || *f->body || !find_sizes(p, &s))
         return false;
-    int lanes = GA__VECTOR_BYTES / s.most;
-    const bool exchanges = s.result > s.most;
-    while (exchanges && lanes > 1 && lanes * s.result > STAGED_EXCHANGE)
-        lanes /= 2;
-    const int exchanged = exchanges ? GA__SCAN_BLOCK * lanes * s.result : 0,
-              vector = GA__SCAN_BLOCK * lanes * s.all, odd = (STAGE_BYTES - exchanged) / vector - 1;
-    if (odd < 0)
+    int bytes = set_staged_tile(p, &s, STAGE_BYTES);
+    if (p->v.unroll == 0)
         return false;
-    p->v.lanes = (uint8_t)lanes;
-    p->v.unroll = (uint8_t)smaller(odd / 2 * 2 + 1, MOST_UNROLL - 1);
-    p->tile = (int64_t)lanes * p->v.unroll * GA__SCAN_BLOCK;
+    p->v.ahead = adds_ahead(p);
+    if (p->v.ahead && s.result == s.most)
+        bytes = set_staged_tile(p, &s, MANY_BYTES);
     choose_blocks(p, ROW_BLOCKS);
     if (!p->v.chained)
         return false;
-    const int64_t fit = SHARED_BYTES / (p->v.unroll * vector + exchanged + 1400);
-    p->v.staged = (uint8_t)smaller(fit, p->v.value_bytes > 8 || p->v.segmented ? 3 : STAGED_BLOCKS);
-    p->each = ga__ceil_div(STAGED_AHEAD, p->groups);
+    const int most = p->v.value_bytes > 8 || p->v.segmented ? 3
+                     : p->v.ahead                           ? MANY_BLOCKS
+                                                            : STAGED_BLOCKS;
+    p->v.staged = (uint8_t)smaller(SHARED_BYTES / (bytes + 1400), most);
+    p->each = p->v.ahead ? tiles_ahead(p, &s) : ga__ceil_div(STAGED_AHEAD, p->groups);
+    p->grid += p->v.ahead ? p->each : 0;
     for (int k = 0; k < p->noperands; k++)
         p->v.operand[k].staged =
             p->operands[k].array && p->operands[k].reads && p->v.operand[k].step == STEP_ONE;
@@ -266,6 +301,7 @@ static void plan_rows(plan *p)
     p->groups = p->rows;
     if (stages_tiles(p))
         return;
+    p->v.ahead = false;
     set_tile(p, row_lanes(p));
     p->groups = p->rows;
     choose_blocks(p, ROW_BLOCKS);

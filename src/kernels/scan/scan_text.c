@@ -166,6 +166,7 @@ static void fill_variant(ga__record *record, const variant *v, const layout *l)
     ga__record_set_flag(record, GA__KEY(serial), !v->chained && !v->folds);
     ga__record_set_flag(record, GA__KEY(folds), v->folds);
     ga__record_set_flag(record, GA__KEY(staged), v->staged);
+    ga__record_set_flag(record, GA__KEY(adds_ahead), v->ahead);
     ga__record_set_flag(record, GA__KEY(choice), v->choice != GA__CHOICE_NOT);
     ga__record_set_number(record, GA__KEY(choice_tile), GA__CHOICE_TILE);
     ga__record_set_flag(record, GA__KEY(marks), v->choice == GA__CHOICE_MARKS);
