@@ -95,7 +95,7 @@ static void sums_as_in_two_passes(void **state)
     }
 }
 
-/* Threads of long rows take batches, of which those of nothing but -infinity add nothing. */
+/* Threads of long rows take batches. A batch of nothing but -infinity adds nothing. */
 static void batches_of_nothing_add_nothing(void **state)
 {
     (void)state;

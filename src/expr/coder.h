@@ -57,6 +57,11 @@ void ga__coder_add_statements(ga__coder *c);
 /* Defines a name for the finished result of reduction k, rounded as if it were stored. */
 void ga__coder_add_result(ga__coder *c, int k, const char *finished);
 
+static inline const ga__node *ga__coder_node(const ga__coder *c, int k)
+{
+    return &c->graph->nodes[k];
+}
+
 /* Whether operand j is an element of float16, not a number, which may have more bits. */
 bool ga__coder_is_half(const ga__coder *c, const ga__node *node, int j);
 

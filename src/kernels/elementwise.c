@@ -60,11 +60,10 @@ static void add_tiled_head(const plan *p, ga__params *params)
 void ga__elementwise_add_walk(const plan *p, ga__params *params)
 {
     const bool tiles = has_tiles(p);
-    for (int axis = p->line         ? 1
-                    : p->head.tiled ? 2
-                                    : 0;
-         axis < p->nest.ndim - 1 && !tiles; axis++) {
-        const int64_t lanes = axis == 0 && !p->head.spans && !p->head.descends ? p->head.lanes : 1;
+    const int first = p->line ? 1 : p->head.tiled ? 2 : 0;
+    for (int axis = first; axis < p->nest.ndim - 1 && !tiles; axis++) {
+        const bool vectors = axis == 0 && ga__elementwise_counts_vectors(&p->head);
+        const int64_t lanes = vectors ? p->head.lanes : 1;
         const int64_t size = p->nest.shape[axis] / lanes;
         ga__params_add_divisor(params, size, p->head.wide);
     }

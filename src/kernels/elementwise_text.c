@@ -111,7 +111,7 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
         ga__record *stride =
             ga__record_append(record, outer ? GA__KEY(outer_stride) : GA__KEY(stride));
         ga__record_set_number(stride, GA__KEY(axis), axis);
-        if (axis == 0 && v->head.lanes > 1 && !v->head.tiled && !v->head.spans && !v->head.descends)
+        if (axis == 0 && ga__elementwise_counts_vectors(&v->head))
             set_vector_step(stride, step, (int)v->head.lanes, first_word);
         else
             set_step(stride, GA__KEY(step), step, axis, first_word + (size_t)axis);

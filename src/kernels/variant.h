@@ -70,6 +70,12 @@ typedef struct ga__elementwise_head {
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 16, "the head is two words of the key");
 
+/* Whether the kernel counts axis 0 in vectors. */
+static inline bool ga__elementwise_counts_vectors(const ga__elementwise_head *head)
+{
+    return head->lanes > 1 && !head->tiled && !head->spans && !head->descends;
+}
+
 /* The kernel of an elementwise call: its words are the key, after the formula's id and device. */
 typedef struct ga__elementwise_variant {
     ga__elementwise_head head;

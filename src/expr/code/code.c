@@ -16,11 +16,6 @@
 
 typedef ga__coder coder;
 
-static const ga__node *node_at(const coder *c, int k)
-{
-    return &c->graph->nodes[k];
-}
-
 /* ---- Statements ---- */
 
 /* Writes the expression with the words a, b and c replaced by the operands' names, and ga_by_b by
@@ -82,7 +77,7 @@ static void add_rounded(coder *c, const ga__node *node)
 /* Writes const TYPE tK = EXPRESSION; small floats are rounded as an array would round them. */
 static void add_statement(coder *c, int k)
 {
-    const ga__node *node = node_at(c, k);
+    const ga__node *node = ga__coder_node(c, k);
     const char *type = ga__dtype_compute_type(node->dtype);
     const char *stored = ga__dtype_memory_type(node->dtype);
     const bool pairs = c->pairs && c->pairs[k];
@@ -118,7 +113,7 @@ static int part_index(const coder *c, int k)
 
 void ga__coder_add_result(coder *c, int k, const char *finished)
 {
-    const ga_dtype dtype = node_at(c, k)->dtype;
+    const ga_dtype dtype = ga__coder_node(c, k)->dtype;
     const char *type = ga__dtype_compute_type(dtype);
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
     const bool rounds = ga__dtype_is_stored(dtype);
@@ -144,7 +139,7 @@ void ga__coder_mark(coder *c, int node)
 {
     c->needed[node] = true;
     for (int k = node; k >= 0; k--) {
-        const ga__node *n = node_at(c, k);
+        const ga__node *n = ga__coder_node(c, k);
         if (!c->needed[k] || ga__coder_is_leaf(c, k) || part_index(c, k) >= 0 || is_held(c, k))
             continue;
         for (int i = n->key.kind == GA__NODE_GATHER; i < ga__node_inputs(n); i++)
@@ -162,7 +157,7 @@ void ga__coder_add_statements(coder *c)
             add_part(c, k, part);
         else if (ga__coder_is_leaf(c, k))
             ga__coder_add_leaf(c, k);
-        else if (node_at(c, k)->key.kind == GA__NODE_GATHER)
+        else if (ga__coder_node(c, k)->key.kind == GA__NODE_GATHER)
             ga__coder_add_gather(c, k);
         else
             add_statement(c, k);
@@ -200,7 +195,7 @@ static void code_elementwise(coder *c, int node)
 
 static int operand_of(const coder *c, int part)
 {
-    return node_at(c, c->group->part[part])->key.operand[0];
+    return ga__coder_node(c, c->group->part[part])->key.operand[0];
 }
 
 static void code_map(coder *c)
@@ -208,7 +203,7 @@ static void code_map(coder *c)
     ga__coder_start(c, -1);
     for (int p = 0; p < c->group->nparts; p++)
         ga__coder_mark(c, operand_of(c, p));
-    c->pairs_dtype = ga__coder_pairs(c, node_at(c, operand_of(c, 0))->dtype);
+    c->pairs_dtype = ga__coder_pairs(c, ga__coder_node(c, operand_of(c, 0))->dtype);
     c->either = c->pairs_dtype != GA_NO_DTYPE;
     ga__coder_add_statements(c);
     c->either = false;
@@ -348,22 +343,23 @@ static bool maps_nothing(const coder *c)
     if (c->group->nparts != 1)
         return false;
     int node = operand_of(c, 0);
-    const ga_dtype loop = node_at(c, c->group->part[0])->loop;
+    const ga_dtype loop = ga__coder_node(c, c->group->part[0])->loop;
     const bool small = ga__dtype_is_stored(loop);
-    if (!small && node_at(c, node)->key.kind == GA__NODE_CAST && node_at(c, node)->dtype == loop)
-        node = node_at(c, node)->key.operand[0];
+    if (!small && ga__coder_node(c, node)->key.kind == GA__NODE_CAST &&
+        ga__coder_node(c, node)->dtype == loop)
+        node = ga__coder_node(c, node)->key.operand[0];
     return ga__coder_is_leaf(c, node) && c->arrays == 1 && c->numbers == 0 &&
-           (small ? node_at(c, node)->dtype == loop
-                  : !ga__dtype_is_stored(node_at(c, node)->dtype));
+           (small ? ga__coder_node(c, node)->dtype == loop
+                  : !ga__dtype_is_stored(ga__coder_node(c, node)->dtype));
 }
 
 /* Whether one reduction takes small integers that are computed, as its own dtype. */
 static bool maps_small(const coder *c)
 {
-    const ga__node *node = node_at(c, operand_of(c, 0));
+    const ga__node *node = ga__coder_node(c, operand_of(c, 0));
     if (c->group->nparts != 1 || node->key.kind != GA__NODE_CAST)
         return false;
-    const ga_dtype from = node_at(c, node->key.operand[0])->dtype;
+    const ga_dtype from = ga__coder_node(c, node->key.operand[0])->dtype;
     return !ga__dtype_rounds(from) && ga__dtype_size(from) <= sizeof(int16_t) &&
            !ga__dtype_rounds(node->dtype);
 }
@@ -374,7 +370,7 @@ static bool is_product(const coder *c, ga__epilogue *e)
     const int node = c->step->domain;
     if (c->group->nparts > 0)
         return false;
-    if (node_at(c, node)->key.kind != GA__NODE_PRODUCT)
+    if (ga__coder_node(c, node)->key.kind != GA__NODE_PRODUCT)
         return ga__epilogue_read(c->graph, node, e) && c->value_of[e->product] < 0;
     *e = (ga__epilogue){.product = node, .bias = -1};
     return true;
@@ -386,7 +382,7 @@ static ga_status code_product(coder *c, const ga__epilogue *e)
     static const char *const texts[] = {"r = a @ b", "r = a @ b + c", "r = maximum(a @ b, 0)",
                                         "r = maximum(a @ b + c, 0)"};
     ga__step *step = c->step;
-    const int *operand = node_at(c, e->product)->key.operand;
+    const int *operand = ga__coder_node(c, e->product)->key.operand;
     const int inputs[] = {operand[0], operand[1], e->bias};
     ga__coder_start(c, -1);
     for (int i = 0; i < 2 + (e->bias >= 0); i++) {
@@ -413,7 +409,7 @@ static ga_status code(coder *c)
     c->arrays = c->numbers = 0;
     if (is_product(c, &epilogue))
         return code_product(c, &epilogue);
-    if (node_at(c, step->domain)->key.kind == GA__NODE_SELECT)
+    if (ga__coder_node(c, step->domain)->key.kind == GA__NODE_SELECT)
         return ga__coder_select(c);
     if (c->group->nparts > 0)
         code_reductions(c);

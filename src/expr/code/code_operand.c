@@ -8,14 +8,9 @@
 
 typedef ga__coder coder;
 
-static const ga__node *node_at(const coder *c, int k)
-{
-    return &c->graph->nodes[k];
-}
-
 bool ga__coder_is_leaf(const coder *c, int k)
 {
-    const ga__node *node = node_at(c, k);
+    const ga__node *node = ga__coder_node(c, k);
     return c->value_of[k] >= 0 || node->key.kind == GA__NODE_ARRAY ||
            node->key.kind == GA__NODE_VIEW || node->key.kind == GA__NODE_NUMBER;
 }
@@ -23,7 +18,7 @@ bool ga__coder_is_leaf(const coder *c, int k)
 static ga__input *add_input(coder *c, int k, ga__origin source, int index)
 {
     ga__input *input = &c->step->inputs[c->step->ninputs++];
-    *input = (ga__input){source, index, k, node_at(c, k)->dtype, "", false};
+    *input = (ga__input){source, index, k, ga__coder_node(c, k)->dtype, "", false};
     memcpy(input->name, c->name[k], sizeof(input->name));
     return input;
 }
@@ -54,7 +49,7 @@ void ga__coder_add_literal(coder *c, ga_dtype dtype, ga_value number)
 
 static void add_number(coder *c, int k)
 {
-    const ga__node *node = node_at(c, k), *weak = node_at(c, node->key.operand[0]);
+    const ga__node *node = ga__coder_node(c, k), *weak = ga__coder_node(c, node->key.operand[0]);
     if (!c->literal_numbers || weak->varies) {
         snprintf(c->name[k], sizeof(c->name[k]), "c%d", c->numbers++);
         add_input(c, k, GA__FROM_NUMBER, node->key.operand[0]);
@@ -76,7 +71,7 @@ static ga__input *add_array(coder *c, int k, int node)
 
 void ga__coder_add_leaf(coder *c, int k)
 {
-    const ga__node *node = node_at(c, k);
+    const ga__node *node = ga__coder_node(c, k);
     if (c->step->ninputs > GA__MOST_INPUTS)
         return;
     if (c->value_of[k] < 0 && node->key.kind == GA__NODE_NUMBER) {
@@ -103,7 +98,7 @@ static void name_gather(ga__step *step, int g, int nindices)
 /* Writes const TYPE tK = the element at the sum of the indices times their steps. */
 static void add_taken(coder *c, int k, int g)
 {
-    const ga__node *node = node_at(c, k);
+    const ga__node *node = ga__coder_node(c, k);
     const char *type = ga__dtype_compute_type(node->dtype);
     const char(*name)[8] = (const char(*)[8])c->step->gather_name[g];
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
@@ -121,7 +116,7 @@ static void add_taken(coder *c, int k, int g)
 
 void ga__coder_add_gather(coder *c, int k)
 {
-    const ga__node *node = node_at(c, k);
+    const ga__node *node = ga__coder_node(c, k);
     ga__step *step = c->step;
     const int g = step->ngathers;
     if (g == GA__MOST_GATHERS)

@@ -3,14 +3,9 @@
 
 typedef ga__coder coder;
 
-static const ga__node *node_at(const coder *c, int k)
-{
-    return &c->graph->nodes[k];
-}
-
 bool ga__coder_is_half(const coder *c, const ga__node *node, int j)
 {
-    const ga__node *operand = node_at(c, node->key.operand[j]);
+    const ga__node *operand = ga__coder_node(c, node->key.operand[j]);
     return operand->dtype == GA_FLOAT16 && operand->key.kind != GA__NODE_NUMBER;
 }
 
@@ -18,7 +13,7 @@ bool ga__coder_is_half(const coder *c, const ga__node *node, int j)
  * a number may have more bits. */
 static bool has_bits_of(const coder *c, const ga__node *node, int j)
 {
-    const ga__node *operand = node_at(c, node->key.operand[j]);
+    const ga__node *operand = ga__coder_node(c, node->key.operand[j]);
     return operand->dtype == node->dtype && operand->key.kind != GA__NODE_NUMBER;
 }
 
@@ -68,8 +63,9 @@ ga_dtype ga__coder_pairs(const coder *c, ga_dtype dtype)
         if (!c->needed[k])
             continue;
         const bool leaf = ga__coder_is_leaf(c, k);
-        all = leaf ? node_at(c, k)->key.kind != GA__NODE_NUMBER && node_at(c, k)->dtype == dtype
-                   : has_pairs(node_at(c, k), dtype);
+        all = leaf ? ga__coder_node(c, k)->key.kind != GA__NODE_NUMBER &&
+                         ga__coder_node(c, k)->dtype == dtype
+                   : has_pairs(ga__coder_node(c, k), dtype);
         computes |= !leaf;
     }
     return all && computes ? dtype : GA_NO_DTYPE;

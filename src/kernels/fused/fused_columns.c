@@ -21,7 +21,7 @@ typedef ga__fused_plan plan;
 /* Neighbouring columns of `nbytes`. */
 static int columns_in(const plan *p, int nbytes)
 {
-    const int columns = nbytes / (int)ga__fused_widest(p);
+    const int columns = nbytes / (int)p->widest;
     return columns < 1 ? 1 : columns;
 }
 
@@ -136,7 +136,7 @@ static bool has_whole_sectors(const plan *p)
 static bool plan_strip(plan *p, int nbytes)
 {
     const int across = columns_in(p, nbytes),
-              several = ga__fused_widest(p) > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
+              several = p->widest > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
     return plan_registers(p, across) || plan_shared(p, across, several) || plan_ahead(p, across) ||
            plan_shared(p, across, 1);
 }
@@ -150,7 +150,7 @@ static bool has_few_strips(const plan *p, int nbytes)
 /* The elements of the longest columns that one kernel takes; `even`: has_whole_sectors(). */
 static int64_t longest(const plan *p, bool even)
 {
-    const int64_t size = (int64_t)ga__fused_widest(p);
+    const int64_t size = (int64_t)p->widest;
     const bool keeps = p->call->formula->nkept > 0;
     if (size < WORD)
         return even || keeps ? LONGEST_SMALL : LONGEST_SMALL_ODD;

@@ -40,12 +40,6 @@ int ga__fused_sure_of(int room, int64_t whole_vectors, int team);
 
 /* ---- Blocks ---- */
 
-/* Bytes of the widest element. */
-static inline size_t ga__fused_widest(const ga__fused_plan *p)
-{
-    return p->widest;
-}
-
 /* Blocks, of rows in shared memory, that a multiprocessor has room for; and blocks that the device
  * runs at once. */
 int64_t ga__fused_blocks_with_room(const ga__fused_plan *p);
@@ -66,8 +60,8 @@ void ga__fused_set_wait(ga__fused_plan *p);
  * next to nothing. */
 bool ga__fused_is_close(const ga__fused_plan *p, int k);
 
-/* Plans rows of one element; short rows, of which a thread has groups; and rows of a thread that
- * are longer and no whole vectors. False if the rows are others. */
+/* Plans rows of one element; short rows, in groups of a thread; and longer rows of a thread that
+ * are no whole vectors. False if the rows are others. */
 bool ga__fused_plan_single(ga__fused_plan *p);
 bool ga__fused_plan_short(ga__fused_plan *p);
 bool ga__fused_plan_threads(ga__fused_plan *p);
