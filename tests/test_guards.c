@@ -10,6 +10,7 @@
 #include "array_support.h"
 #include "golden.h"
 #include "run.h"
+#include "simulated_device.h"
 
 static int clear(void **state)
 {
@@ -175,6 +176,22 @@ static void free_guarded(void *memory, size_t nbytes, const char *device, void *
 }
 
 /* Of 256, 512 or 1024 bytes each, from more elements than that. */
+/* What all rows share of a thread's columns comes in vectors. Of columns that end inside one, or
+ * before the last of several, nothing past the last column is read. */
+static void held_columns_stay_inside(void **state)
+{
+    (void)state;
+    static const ga_dtype held[] = {GA_FLOAT16, GA_FLOAT32, GA_FLOAT64};
+    for (int d = 0; d < 3; d++)
+        for (int64_t columns = 514; columns <= 524; columns += 2)
+            GA_SCOPE {
+                gpuarray *m = beside_guard(BEHIND, held[d], columns);
+                gpuarray *x = ga_ones(held[d], GA_SHAPE(100, columns));
+                gpuarray *sums = ga_eval("sum(x * m, axis=0)", GA(x), GA(m));
+                assert_true(ga_array_equal(sums, ga_multiply(m, 100)));
+            }
+}
+
 static void selections_stay_inside(void **state)
 {
     const ga_allocator allocator = {.alloc = alloc_guarded, .free = free_guarded};
@@ -454,6 +471,7 @@ int main(int argc, char **argv)
         TEST(complex_products_in_place_stay_inside),
         TEST(results_that_go_past_the_cache_stay_inside),
         TEST(reductions_stay_inside),
+        simulated_test(held_columns_stay_inside),
         TEST(selections_stay_inside),
         TEST(draws_stay_inside),
         TEST(gathers_stay_inside),
