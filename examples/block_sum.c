@@ -3,7 +3,7 @@
 
 #include <quarry.h>
 
-enum { N = 1 << 20, THREADS = 256 };
+enum { N = 1 << 17, THREADS = 256 };
 
 int main(void)
 {

@@ -156,6 +156,16 @@ static gpuarray *histogram_floats(const trial *t)
                : NULL;
 }
 
+/* Numbers on the edges, or next to them, for which a guess is not enough. */
+static gpuarray *histogram_on_edges(const trial *t)
+{
+    const int64_t bins = 40 + t->m;
+    gpuarray *x = ga_multiply(given(t, GA_FLOAT32, t->n + 4 * bins, bins + 1, false), 0.1);
+    gpuarray *counts;
+    return ga_histogram(x, bins, &counts, NULL, .range = {0, 0.1 * (double)bins}) == GA_OK ? counts
+                                                                                           : NULL;
+}
+
 static gpuarray *histogram_halves(const trial *t)
 {
     gpuarray *counts;
@@ -262,6 +272,7 @@ static void counts(void **state)
     COMPARE(count_longs, 30000);
     COMPARE(count_many, 70000);
     COMPARE(histogram_floats, 300);
+    COMPARE(histogram_on_edges, 300);
     COMPARE(histogram_halves, 2);
     COMPARE(histogram_edges, 6000);
     COMPARE(histogram_plane, 50);

@@ -73,6 +73,7 @@ static void plan_host(plan *p)
 #define WARP_COPIES 32    /* a lane of a warp has its own bank of shared memory */
 #define PLAIN_SHARED ((size_t)32 << 10) /* what every block may have */
 #define SYSTEM_SHARED ((size_t)1 << 10) /* what the system takes of each block's */
+#define EDGES_PART 4                    /* of a block's share is the most that edges take */
 
 static int threads(const plan *p)
 {
@@ -99,6 +100,11 @@ bool ga__binned_owns(const ga__device *device, int64_t nbins, size_t size)
     return device->arch != 0 && nbins < (int64_t)(shared_on(device, 1) / size);
 }
 
+static size_t whole_vectors(size_t nbytes)
+{
+    return (nbytes + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;
+}
+
 /* The table's upper levels: as many elements as fit half of a block's share, and no more than the
  * block searches for. A small table is there whole. */
 static void plan_table(plan *p, int64_t searched)
@@ -116,9 +122,20 @@ static void plan_table(plan *p, int64_t searched)
             p->step *= 2;
         p->uppers = t->size / p->step;
         const int64_t places = p->uppers + p->uppers / 32 + p->uppers / 1024;
-        p->room = (size_t)(ga__ceil_div(places * size, GA__VECTOR_BYTES) * GA__VECTOR_BYTES);
+        p->room = whole_vectors((size_t)(places * size));
     }
     p->shared = p->room;
+}
+
+/* The edges of equal bins: all, if they leave most of a block's share to its bins, and are not more
+ * than the elements of a multiprocessor. */
+static void plan_edges(plan *p, int64_t elements)
+{
+    const gpuarray *edges = p->call->edges;
+    if (!edges || edges->size > elements || ga_nbytes(edges) > shared_of(p, 4) / EDGES_PART)
+        return;
+    p->head.table = GA__TABLE_EDGES;
+    p->shared = p->room = whole_vectors(ga_nbytes(edges));
 }
 
 /* Counts and sums of integers are in shared memory as far as it goes, in copies if these fit the
@@ -207,7 +224,9 @@ static void plan_cuda(plan *p)
     walk->head.tail = walk->n % walk->head.lanes > 0;
     const int64_t stretch = (int64_t)walk->head.block * walk->head.unroll;
     p->chunk = ga__ceil_div(walk->vectors, stretch) + walk->head.tail;
-    plan_table(p, ga__ceil_div(walk->n, walk->device->processors));
+    const int64_t searched = ga__ceil_div(walk->n, walk->device->processors);
+    plan_table(p, searched);
+    plan_edges(p, searched);
     if (p->call->use == GA__BINNED_COUNT && !p->call->table)
         p->head.blocks = (uint8_t)blocks_by_registers(p);
     if (p->call->use == GA__BINNED_COUNT || p->call->use == GA__BINNED_SUM)
@@ -222,7 +241,7 @@ void ga__binned_plan_make(plan *p)
     const ga__binned *call = p->call;
     ga__elementwise_plan_walk(&p->walk, call->ndim, call->shape);
     p->head = (ga__binned_head){.use = (uint8_t)call->use,
-                                .table = call->table != NULL,
+                                .table = call->table ? GA__TABLE_SORTED : GA__TABLE_NONE,
                                 .wide_sums = call->wide_sums,
                                 .wide = !ga__fits_32_bits(call->nbins)};
     p->segments = p->grid = p->rows = p->copies = p->pitch = 0;

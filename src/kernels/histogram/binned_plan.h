@@ -13,7 +13,7 @@ typedef struct ga__binned_plan {
     int64_t segments, range, grid; /* blocks of a range, its bins, all blocks */
     int64_t rows, pitch, copies;   /* rows of bins, slots from one to the next, rows of a block */
     int64_t uppers, step;          /* of the table's elements in shared memory */
-    size_t room, shared;           /* bytes of those, and of all shared memory */
+    size_t room, shared;           /* bytes of those or the edges, and of all shared memory */
 } ga__binned_plan;
 
 /* Fills the rest of *p from the call and the memory for the strides of all operands. */

@@ -12,7 +12,8 @@ ga__record *ga__binned_text(const ga__formula *f, const ga__declaration *d,
     ga__record_set_number(record, GA__KEY(nparams),
                           (int64_t)(sizeof(ga__bins_params) / sizeof(uint64_t) + walk_words));
     ga__record_set(record, GA__KEY(bin_type), head->wide ? "long long" : "int");
-    ga__record_set_flag(record, GA__KEY(table), head->table);
+    ga__record_set_flag(record, GA__KEY(table), head->table == GA__TABLE_SORTED);
+    ga__record_set_flag(record, GA__KEY(edges), head->table == GA__TABLE_EDGES);
     ga__record_set_flag(record, GA__KEY(stores), ga__binned_stores(head->use));
     ga__record_set_flag(record, GA__KEY(makes_values), head->use == GA__BINNED_VALUE);
     ga__record_set(record, GA__KEY(result_array), head->use == GA__BINNED_VALUE ? "y" : "bin");

@@ -12,10 +12,17 @@ typedef struct ga__bins_params {
 } ga__bins_params;
 #undef GA_PARAM
 
+/* What a block of a GPU has in shared memory beside its bins. */
+typedef enum ga__binned_table {
+    GA__TABLE_NONE,
+    GA__TABLE_SORTED, /* a part of the sorted table, which the host reads where it is */
+    GA__TABLE_EDGES   /* all edges of equal bins */
+} ga__binned_table;
+
 /* What the text depends on beside the formula and the operands. */
 typedef struct ga__binned_head {
     uint8_t use;   /* a ga__binned_use */
-    bool table;    /* a sorted table, on CUDA partly in shared memory */
+    uint8_t table; /* a ga__binned_table */
     bool own_bins; /* CUDA: a block's bins are in shared memory */
     bool wide;     /* bins have 64 bits */
     bool past_cache;

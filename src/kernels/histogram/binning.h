@@ -22,8 +22,8 @@ static inline bool ga__binned_stores(ga__binned_use use)
 /* One call. The formula's body sets the array `bin` from the streamed operands, which are arrays of
  * as many elements, and from numbers and contiguous accessors. `ga_bins` is the number of bins. If
  * there is a sorted table, its accessor is called `t` and the number of its elements `m`; the body
- * knows it as `ga_table`. CUDA: of streamed operands that are contiguous, `ga_position(k)` is the
- * index of element k. */
+ * knows it as `ga_table`. If there are edges of equal bins, the body knows them as `edges`. CUDA:
+ * of streamed operands that are contiguous, `ga_position(k)` is the index of element k. */
 typedef struct ga__binned {
     const ga__formula *formula;
     ga__device *device;
@@ -31,6 +31,7 @@ typedef struct ga__binned {
     int64_t nbins;         /* of the result; GA__BINNED_STORE and _VALUE: the largest `bin` */
     bool wide_sums;        /* GA__BINNED_SUM: sums have 64 bits, otherwise 32 */
     const gpuarray *table; /* `t`, or NULL */
+    const gpuarray *edges; /* `edges`, nbins + 1 of them, or NULL */
     int ndim;
     const int64_t *shape; /* of the streamed operands, without a length of 0 */
     int noperands;

@@ -20,7 +20,7 @@
 #define MANY_TILES 1024      /* of all rows: more pay for totals of tiles further on */
 #define MANY_BYTES 47104     /* STAGE_BYTES of these */
 #define MANY_BLOCKS 4        /* and blocks of a multiprocessor */
-#define AHEAD_SHARE 2 / 7    /* of the second-level cache: what is farther leaves it unread */
+#define AHEAD_SHARE 1 / 3    /* of the second-level cache: what is farther leaves it unread */
 #define LEAST_AHEAD 16       /* tiles */
 #define MOST_TILES (1 << 25) /* of a row: look_back() has five levels of 32 */
 

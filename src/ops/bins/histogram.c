@@ -140,6 +140,7 @@ static ga_status plan_uniform(call *c, const double *range)
     c->operands[1] = number("first", type, outer.first);
     c->operands[2] = number("last", type, outer.last);
     c->operands[4] = ga__indexed_operand("edges", c->edges);
+    c->binned.edges = c->edges;
     if (guesses_well(&outer, type, nbins))
         use_guesses(c, &outer, type);
     else
