@@ -195,11 +195,11 @@ static void columns_fit_or_keep_the_steps(void **state)
     } cases[] = {
         {GA_FLOAT32, 2, 1, false},       {GA_FLOAT32, 2, 3, true},
         {GA_FLOAT32, 512, 8, true},      {GA_FLOAT32, 512, 5, false},
-        {GA_FLOAT32, 2000, 200, false},  {GA_FLOAT32, 2000, 520, true},
-        {GA_FLOAT32, 2048, 1000, true},  {GA_FLOAT32, 2049, 1000, false},
+        {GA_FLOAT32, 1000, 200, false},  {GA_FLOAT32, 1000, 520, true},
+        {GA_FLOAT32, 1024, 1000, true},  {GA_FLOAT32, 1025, 1000, false},
         {GA_FLOAT32, 9000, 1000, false}, {GA_FLOAT32, 128, 1001, true},
-        {GA_FLOAT32, 129, 1001, false},  {GA_FLOAT64, 2000, 300, true},
-        {GA_FLOAT64, 3000, 300, false},  {GA_FLOAT16, 256, 1040, true},
+        {GA_FLOAT32, 129, 1001, false},  {GA_FLOAT64, 1000, 300, true},
+        {GA_FLOAT64, 1025, 300, false},  {GA_FLOAT16, 256, 1040, true},
         {GA_FLOAT16, 257, 1040, false},  {GA_FLOAT16, 200, 1041, true},
     };
     (void)state;

@@ -252,6 +252,57 @@ static void rows_take_columns_rows_and_windows(void **state)
                 }
 }
 
+/* Blocks of an addition of a row of 4-byte elements to each row, where the cache has so many bytes.
+ */
+static int64_t grid_of_rows(int64_t rows, int64_t length, size_t cache_bytes)
+{
+    const layout l = {GA_FLOAT32, 2, {rows, length}, {0, 1}, 0, 0, NULL, NULL};
+    simulated_device.cache_bytes = cache_bytes;
+    check_case(ADD_ROW, &l);
+    simulated_device.cache_bytes = 0;
+    return simulated.last.grid;
+}
+
+/* A row that has left the cache when the next row reads it: blocks take the same part of all rows
+ * in turn, as many of each row. */
+static void rows_share_a_long_row(void **state)
+{
+    static const layout narrow[] = {
+        {GA_FLOAT16, 2, {7, 9001}, {0, 1}, 3, 1, NULL, NULL},
+        {GA_INT8, 3, {2, 3, 9001}, {0, 1, 2}, 1, 5, NULL, NULL},
+    };
+    (void)state;
+    assert_int_equal(grid_of_rows(5, 3101, 4 * 3101 * 6), 31);
+    assert_int_equal(grid_of_rows(5, 3101, 4 * 3101 * 6 - 2), 35);
+    assert_int_equal(grid_of_rows(3, 4096, 4096), 24);
+    assert_int_equal(grid_of_rows(40, 70, 4), 6); /* blocks have several rows */
+    simulated_device.cache_bytes = 4096;
+    for (size_t k = 0; k < sizeof narrow / sizeof *narrow; k++)
+        check_case(ADD_ROW, &narrow[k]);
+    simulated_device.cache_bytes = 0;
+}
+
+/* Likewise with whole vectors. */
+static void whole_vectors_share_a_long_row(void **state)
+{
+    (void)state;
+    float got[3 * 2100], wanted[3 * 2100];
+    simulated_device.cache_bytes = 4096;
+    for (int k = 0; k < 2; k++) {
+        ga__use_device(k ? ga__find_device("cpu") : &simulated_device);
+        GA_SCOPE {
+            const gpuarray *x = ga_arange(GA_FLOAT32, 0, 3 * 2100, 1),
+                           *m = ga_reshape(x, GA_SHAPE(3, 2100)), *row = ga_slice(x, ":2100");
+            const gpuarray *r = ga_subtract(m, row);
+            assert_int_equal(ga_to_host(r, k ? wanted : got, sizeof got), GA_OK);
+        }
+        if (k == 0)
+            assert_int_equal(simulated.last.grid, 15);
+    }
+    simulated_device.cache_bytes = 0;
+    assert_memory_equal(got, wanted, sizeof got);
+}
+
 static void lines_begin_anywhere(void **state)
 {
     (void)state;
@@ -284,6 +335,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(windows_are_transposed),
         cmocka_unit_test(axes_come_in_any_order),
         cmocka_unit_test(rows_take_columns_rows_and_windows),
+        cmocka_unit_test(rows_share_a_long_row),
+        cmocka_unit_test(whole_vectors_share_a_long_row),
         cmocka_unit_test(lines_begin_anywhere),
     };
     return run_named_tests(argc, argv, tests, open_devices, NULL);

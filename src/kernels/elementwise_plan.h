@@ -57,6 +57,14 @@ static inline size_t ga__elementwise_variant_bytes(const ga__elementwise_variant
  * time: address and other strides in step. */
 bool ga__elementwise_lanes_fit(const ga__elementwise_plan *p, int k, int lanes, int near);
 
+/* ---- The order of CUDA's blocks (cuda/turn_plan.c) ---- */
+
+/* Whether all rows read the same row, which has left the cache when the next row asks for it. */
+bool ga__elementwise_reads_again(const ga__elementwise_plan *p);
+
+/* Blocks then take the same part of all rows in turn: sets p->chunk, the blocks of a row. */
+void ga__elementwise_take_turns(ga__elementwise_plan *p);
+
 /* ---- CUDA's squares (cuda/square_plan.c) ---- */
 
 /* Plans the call in squares of shared memory where these are faster than tiles: arrays in two

@@ -430,7 +430,7 @@ static int64_t turns_of(const tile *t, const ga__nest *nest, const wanted *w, in
 /* A thread has a few vectors, of one stretch or of several short ones. */
 static bool choose_plain(tile *t, const ga__nest *nest, const wanted *w)
 {
-    t->run = ga__tile_run(nest, w->written);
+    t->run = w->apart ? 1 : ga__tile_run(nest, w->written);
     set_total(t, nest);
     t->shared = 0;
     t->spare = spare_of(t, nest, w);

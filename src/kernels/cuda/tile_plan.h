@@ -45,6 +45,7 @@ typedef struct ga__tile_request {
     int lanes;      /* of a vector of the results */
     int size;       /* bytes of an element of the first result */
     bool aligned;   /* the first result begins where a vector can */
+    bool apart;     /* stretches end with axis 0: see ga__elementwise_reads_again() */
     int block;      /* threads */
     int64_t fewest; /* tiles that keep the device busy */
     int64_t shared; /* bytes that a block may have */

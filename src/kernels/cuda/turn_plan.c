@@ -1,0 +1,28 @@
+/* Orders the blocks of an elementwise call on CUDA whose rows all read the same long row. */
+#include "kernels/elementwise_plan.h"
+
+typedef ga__elementwise_plan plan;
+
+bool ga__elementwise_reads_again(const plan *p)
+{
+    const ga__nest *nest = &p->nest;
+    size_t row = 0;
+    bool again = false;
+    for (int k = 0; k < p->noperands && nest->ndim > 1; k++) {
+        const int place = p->place[k];
+        if (place == GA__NO_PLACE || nest->strides[place][0] == 0)
+            continue;
+        row += (size_t)nest->shape[0] * ga__dtype_size(p->operands[k].array->dtype);
+        again |= !p->operands[k].writes && nest->strides[place][1] == 0;
+    }
+    return again && p->device->cache_bytes > 0 && row > p->device->cache_bytes / 2;
+}
+
+void ga__elementwise_take_turns(plan *p)
+{
+    const int64_t rows = p->n / p->nest.shape[0];
+    if (p->grid <= rows || !ga__elementwise_reads_again(p))
+        return;
+    p->chunk = ga__ceil_div(p->grid, rows);
+    p->grid = p->chunk * rows;
+}
