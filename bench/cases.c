@@ -146,6 +146,27 @@ static bool matrix(workload *w, const bench_case *c)
     return made(w);
 }
 
+/* The two halves of x's elements or rows, without one in the middle. */
+static bool divide(workload *w)
+{
+    const long long half = ga_shape(w->x)[0] / 2;
+
+    ga_free(w->a);
+    w->a = ga_slice(w->x, ":%lld", half);
+    w->b = ga_slice(w->x, "%lld:%lld", half, 2 * half);
+    return made(w) && w->b;
+}
+
+static bool vector_halves(workload *w, const bench_case *c)
+{
+    return one_vector(w, c) && divide(w);
+}
+
+static bool matrix_halves(workload *w, const bench_case *c)
+{
+    return matrix(w, c) && divide(w);
+}
+
 static bool matrix_and_row(workload *w, const bench_case *c)
 {
     w->y = filled(w, c->kind, w->seed + 1, GA_SHAPE(side_of(w)));
@@ -872,22 +893,22 @@ static ga_status run_index_count(workload *w)
 
 static ga_status run_concatenate(workload *w)
 {
-    return set_out(w, ga_concatenate(GA_ARRAYS(w->a, w->a)));
+    return set_out(w, ga_concatenate(GA_ARRAYS(w->b, w->a)));
 }
 
 static ga_status run_stack(workload *w)
 {
-    return set_out(w, ga_stack(GA_ARRAYS(w->a, w->a), GA_AXIS(-1)));
+    return set_out(w, ga_stack(GA_ARRAYS(w->b, w->a), GA_AXIS(-1)));
 }
 
 static ga_status run_concatenate1(workload *w)
 {
-    return set_out(w, ga_concatenate(GA_ARRAYS(w->a, w->a), GA_AXIS(1)));
+    return set_out(w, ga_concatenate(GA_ARRAYS(w->b, w->a), GA_AXIS(1)));
 }
 
 static ga_status run_stack1(workload *w)
 {
-    return set_out(w, ga_stack(GA_ARRAYS(w->a, w->a), GA_AXIS(1)));
+    return set_out(w, ga_stack(GA_ARRAYS(w->b, w->a), GA_AXIS(1)));
 }
 
 static ga_status run_roll2(workload *w)
@@ -1461,6 +1482,18 @@ static double expect_pair(const workload *w, const bench_case *c, int64_t i)
     return x_at(w, c, i / 2);
 }
 
+static double expect_halves(const workload *w, const bench_case *c, int64_t i)
+{
+    const int64_t half = w->n / 2;
+
+    return x_at(w, c, i < half ? half + i : i - half);
+}
+
+static double expect_half_pair(const workload *w, const bench_case *c, int64_t i)
+{
+    return x_at(w, c, i / 2 + (i % 2 ? 0 : w->n / 2));
+}
+
 static double expect_padded(const workload *w, const bench_case *c, int64_t i)
 {
     const int64_t width = ga_shape(w->x)[1], row = i / (width + 2), column = i % (width + 2);
@@ -1482,11 +1515,11 @@ static double expect_upper(const workload *w, const bench_case *c, int64_t i)
 }
 
 /* Each row twice, side by side or one after another. */
-static double expect_rows_twice(const workload *w, const bench_case *c, int64_t i)
+static double expect_half_rows(const workload *w, const bench_case *c, int64_t i)
 {
-    const int64_t side = side_of(w);
+    const int64_t side = side_of(w), row = i / (2 * side) + (i / side % 2 ? 0 : side / 2);
 
-    return x_at(w, c, i / (2 * side) * side + i % side);
+    return x_at(w, c, row * side + i % side);
 }
 
 static double expect_roll2(const workload *w, const bench_case *c, int64_t i)
@@ -1719,11 +1752,11 @@ const bench_case bench_cases[] = {
      expect_sum_of_thousandths},
     {"add.at i32, 1000 elements", READ, 4, 0, false, POSITIVE, thousand_counts, run_index_count,
      expect_count},
-    {"concatenate f32", COPY, 16, 0, false, POSITIVE, one_vector, run_concatenate, expect_twice},
-    {"stack f32", COPY, 16, 0, false, POSITIVE, one_vector, run_stack, expect_pair},
-    {"concatenate m axis 1", COPY, 16, 0, false, POSITIVE, matrix, run_concatenate1,
-     expect_rows_twice},
-    {"stack m axis 1", COPY, 16, 0, false, POSITIVE, matrix, run_stack1, expect_rows_twice},
+    {"concatenate f32", COPY, 8, 0, false, POSITIVE, vector_halves, run_concatenate, expect_halves},
+    {"stack f32", COPY, 8, 0, false, POSITIVE, vector_halves, run_stack, expect_half_pair},
+    {"concatenate m axis 1", COPY, 8, 0, false, POSITIVE, matrix_halves, run_concatenate1,
+     expect_half_rows},
+    {"stack m axis 1", COPY, 8, 0, false, POSITIVE, matrix_halves, run_stack1, expect_half_rows},
     {"roll m, both axes", COPY, 8, 0, false, POSITIVE, matrix, run_roll2, expect_roll2},
     {"repeat f32", COPY, 12, 0, false, POSITIVE, one_vector, run_repeat, expect_pair},
     {"tile f32", COPY, 12, 0, false, POSITIVE, one_vector, run_tile, expect_twice},
