@@ -13,10 +13,11 @@ enum { MOST_ROUNDS = 64, BATCH_US = 1000 };
 
 static const char usage[] =
     "usage: quarry-products [--device NAME] [--dtypes NAME,...] [--count N] [--seed SEED]\n"
-    "                       [--bytes BYTES] [--work MULTIPLICATIONS] [--rounds N]\n";
+    "                       [--bytes BYTES] [--work MULTIPLICATIONS] [--rounds N] [--shapes CSV]\n"
+    "  --shapes: times the shapes of an earlier run instead of random ones\n";
 
 typedef struct options {
-    const char *device, *dtypes;
+    const char *device, *dtypes, *shapes;
     int64_t count, seed, bytes, work, rounds; /* bytes: the most of an operand or of the result */
 } options;
 
@@ -124,6 +125,34 @@ static void time_shape(const options *o, ga_dtype dtype, const shape *s)
     }
 }
 
+static ga_dtype dtype_of(const char *name)
+{
+    for (int dtype = GA_BOOL; dtype < GA_DTYPE_COUNT; dtype++)
+        if (strcmp(ga_dtype_name((ga_dtype)dtype), name) == 0)
+            return (ga_dtype)dtype;
+    fprintf(stderr, "quarry-products: unknown dtype %s\n", name);
+    exit(1);
+}
+
+/* The shapes of a table that this program or map/products.py has written. */
+static void time_table(const options *o)
+{
+    FILE *table = fopen(o->shapes, "r");
+    char line[256], name[16];
+    long long l[4];
+    int turned[2];
+    if (!table) {
+        fprintf(stderr, "quarry-products: %s cannot be read\n", o->shapes);
+        exit(1);
+    }
+    while (fgets(line, sizeof line, table)) {
+        if (sscanf(line, "%15[^,],%lld,%lld,%lld,%lld,%d,%d", name, &l[0], &l[1], &l[2], &l[3],
+                   &turned[0], &turned[1]) == 7)
+            time_shape(o, dtype_of(name), &(shape){l[0], l[1], l[2], l[3], turned[0], turned[1]});
+    }
+    fclose(table);
+}
+
 static bool named(const char *list, const char *name)
 {
     const char *at = strstr(list, name);
@@ -148,6 +177,7 @@ static bool read_option(options *o, const char *name, const char *value)
             return (*numbers[k].number = strtoll(value, NULL, 10)) > 0;
     const char **text = strcmp(name, "--device") == 0   ? &o->device
                         : strcmp(name, "--dtypes") == 0 ? &o->dtypes
+                        : strcmp(name, "--shapes") == 0 ? &o->shapes
                                                         : NULL;
     if (text)
         *text = value;
@@ -180,7 +210,9 @@ int main(int argc, char **argv)
            library ? library : "no library of products");
     free(library);
     puts("dtype,places,m,n,k,a_turned,b_turned,us");
-    for (int dtype = GA_BOOL; dtype < GA_DTYPE_COUNT; dtype++) {
+    if (o.shapes)
+        time_table(&o);
+    for (int dtype = GA_BOOL; dtype < GA_DTYPE_COUNT && !o.shapes; dtype++) {
         uint64_t at = 0;
         for (int64_t k = 0; k < o.count && named(o.dtypes, ga_dtype_name((ga_dtype)dtype)); k++) {
             const shape s = draw_shape(&o, (int64_t)ga_dtype_size((ga_dtype)dtype), &at);
