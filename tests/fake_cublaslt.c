@@ -26,9 +26,18 @@ typedef struct choice {
 } choice;
 
 enum { NOT_INITIALIZED = 1, UNSUPPORTED = 15 };
-enum { TYPE_F64 = 1, WORKSPACE = 4096, MARK = 0x5157, RELU = 2, BIAS = 4 };
+enum {
+    TYPE_F32 = 0,
+    TYPE_F64 = 1,
+    SCHEMES = 3,
+    WORKSPACE = 4096,
+    MARK = 0x5157,
+    RELU = 2,
+    BIAS = 4
+};
 
 int fake_choices, fake_products, fake_epilogues, fake_live; /* what the test reads */
+int fake_schemes;                                           /* the last preference's */
 int fake_broken;                                            /* what the test sets */
 
 static int make(void **made, size_t nbytes)
@@ -122,7 +131,9 @@ int cublasLtMatmulPreferenceDestroy(void *x)
 
 int cublasLtMatmulPreferenceSetAttribute(void *x, int attribute, const void *value, size_t nbytes)
 {
-    (void)x, (void)value;
+    (void)x;
+    if (attribute == SCHEMES && nbytes == sizeof fake_schemes)
+        memcpy(&fake_schemes, value, nbytes);
     return attribute == 1 ? (nbytes == sizeof(size_t) ? 0 : 7) : nbytes == sizeof(uint32_t) ? 0 : 7;
 }
 
@@ -136,6 +147,8 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, descriptor *d, layout *a, layout *b,
     *found = 0;
     if (!h)
         return NOT_INITIALIZED;
+    if (a->type != TYPE_F32 && a->type != TYPE_F64)
+        return UNSUPPORTED;
     if (a->rows == 13 || (a->rows == 11 && d->epilogue) || ((d->epilogue & BIAS) && !d->bias))
         return UNSUPPORTED;
     choices[0] = (choice){.how = {MARK}, .workspace_bytes = WORKSPACE};

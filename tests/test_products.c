@@ -17,6 +17,7 @@
 #endif
 #include "golden.h"
 #include "kernels/product/product.h"
+#include "kernels/product/product_costs.h"
 #include "kernels/product/product_plan.h"
 #include "model/layout.h"
 #include "random.h"
@@ -339,32 +340,42 @@ static void plan_stack(ga_dtype dtype, int64_t places, const int64_t lengths[3],
     ga__product_plan_tiles(plan);
 }
 
+static int words_of(ga_dtype dtype)
+{
+    return (int)ga__product_word_bytes(dtype, false);
+}
+
 /* A team covers its product, in few registers; a block fits a multiprocessor several times. */
 static void teams_cover_little_products(void **state)
 {
-    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_UINT32, GA_FLOAT64, GA_COMPLEX64};
+    static const ga_dtype dtypes[] = {GA_FLOAT32,   GA_UINT32, GA_FLOAT64,
+                                      GA_COMPLEX64, GA_INT16,  GA_FLOAT16};
     uint64_t seed = 91;
+    int ahead = 0;
     (void)state;
     for (int k = 0; k < 3000; k++) {
-        const ga_dtype dtype = dtypes[k % 4];
-        const int64_t places = 2 + random_below(&seed, 100000),
-                      size = (int64_t)ga_dtype_size(dtype);
+        const ga_dtype dtype = dtypes[k % 6];
+        const int64_t places = 2 + random_below(&seed, 100000);
         int64_t length[3];
         for (int axis = 0; axis < 3; axis++)
-            length[axis] = 2 + random_below(&seed, 70);
+            length[axis] = 2 + random_below(&seed, axis < 2 ? 70 : 200);
         ga__product_plan p;
         plan_stack(dtype, places, length, &p);
-        assert_int_equal(p.v.little, length[0] <= 64 && length[1] <= 256 / size && length[2] <= 64);
+        assert_int_equal(p.v.little, length[0] <= 64 && length[1] <= 256 / words_of(dtype));
         if (!p.v.little)
             continue;
         const int teams = ga__product_teams(&p.v);
-        assert_true(p.v.rows * p.v.side >= p.m && p.v.columns * p.v.side >= p.n);
-        assert_true((p.v.rows - 1) * p.v.side < p.m && 4 << p.v.depth >= p.k);
-        assert_true(p.v.rows * p.v.columns * size <= 256);
-        assert_int_equal(teams * p.v.side * p.v.side, p.block);
-        assert_int_equal(p.blocks, (places + teams - 1) / teams);
-        assert_in_range(p.shared_bytes, 1, 52 << 10);
+        const int wide = ga__product_wide(&p.v), depth = 4 << p.v.depth;
+        assert_true(p.v.rows * p.v.side >= p.m && p.v.columns * wide >= p.n);
+        assert_true((p.v.rows - 1) * p.v.side < p.m && (depth >= p.k || depth == 64));
+        assert_true(p.v.rows * p.v.columns * words_of(dtype) <= 256);
+        assert_int_equal(teams * p.v.side * wide, p.block);
+        assert_true(p.blocks == (places + teams - 1) / teams ||
+                    (p.v.ahead && p.blocks == p.resident && p.blocks < places));
+        assert_in_range(p.shared_bytes, 1, (p.v.ahead ? 76 : 52) << 10);
+        ahead += p.v.ahead;
     }
+    assert_in_range(ahead, 50, 2000);
 }
 
 /* Wide products go to the library unless teams are faster. */
@@ -375,11 +386,15 @@ static void few_products_need_no_library(void **state)
         int64_t places, lengths[3];
         bool own;
     } cases[] = {
-        {GA_FLOAT32, 100000, {64, 64, 64}, true},  {GA_FLOAT32, 50, {64, 64, 64}, false},
+        {GA_FLOAT32, 100000, {64, 64, 64}, true},  {GA_FLOAT32, 20, {64, 64, 64}, false},
         {GA_FLOAT32, 100000, {48, 32, 64}, true},  {GA_FLOAT32, 100000, {47, 32, 63}, false},
+        {GA_FLOAT32, 100000, {63, 63, 63}, false}, {GA_FLOAT32, 100000, {64, 63, 64}, false},
         {GA_FLOAT32, 100, {16, 16, 16}, true},     {GA_FLOAT32, 100, {7, 61, 5}, true},
-        {GA_FLOAT64, 100000, {32, 32, 32}, false}, {GA_FLOAT64, 100, {8, 8, 8}, true},
-        {GA_FLOAT32, 1, {8, 8, 8}, false},         {GA_FLOAT32, 100000, {64, 64, 68}, false},
+        {GA_FLOAT64, 100000, {32, 32, 32}, false}, {GA_FLOAT64, 100000, {24, 24, 24}, true},
+        {GA_FLOAT64, 100, {8, 8, 8}, true},        {GA_FLOAT32, 1, {8, 8, 8}, false},
+        {GA_FLOAT16, 100000, {16, 16, 16}, true},  {GA_FLOAT16, 100000, {32, 32, 32}, false},
+        {GA_FLOAT16, 100000, {12, 40, 40}, false}, {GA_BFLOAT16, 100000, {24, 24, 24}, true},
+        {GA_COMPLEX64, 100000, {12, 20, 9}, true}, {GA_COMPLEX64, 100000, {13, 20, 9}, false},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -413,12 +428,50 @@ static void rows_of_vectors_are_reduced(void **state)
 static void simulated_little_products_are_their_sums(void **state)
 {
     (void)state;
-    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_INT32, GA_FLOAT64, GA_COMPLEX64};
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_INT32,     GA_FLOAT16, GA_FLOAT64,
+                                      GA_INT16,   GA_COMPLEX64, GA_FLOAT32};
     static const int sides[] = {64, 16, 32};
-    const int count = 24;
+    const int count = 28;
     for (int k = 0; k < count; k++)
         if (in_short_sample("simulated little products", k, count))
-            check_random_of(dtypes[k % 4], sides[k % 3], 79 + (uint64_t)k * 1000003);
+            check_random_of(dtypes[k % 7], sides[k % 3], 79 + (uint64_t)k * 1000003);
+}
+
+/* A stack of C-ordered matrices: each product is the sums of its place. */
+static void check_stack(ga_dtype dtype, int64_t places, const int64_t lengths[3])
+{
+    GA_SCOPE {
+        uint64_t seed = 3;
+        product p = {.a_dtype = dtype, .m = lengths[0], .n = lengths[1], .k = lengths[2]};
+        p.b_dtype = p.out_dtype = dtype;
+        const gpuarray *a = small_numbers(dtype, 3, (int64_t[]){places, p.m, p.k}, &seed),
+                       *b = small_numbers(dtype, 3, (int64_t[]){places, p.k, p.n}, &seed);
+        const size_t size = ga_dtype_size(dtype);
+        char *left = elements(a), *right = elements(b), *found = elements(ga_matmul(a, b));
+        for (int64_t at = 0; at < places * p.m * p.n; at += 1 + at % 5) {
+            const int64_t place = at / (p.m * p.n), row = at / p.n % p.m;
+            const double wanted = sum_of(&p, left + (size_t)(place * p.m * p.k) * size,
+                                         right + (size_t)(place * p.k * p.n) * size, row, at % p.n);
+            if (number_at(dtype, found + (size_t)at * size) != wanted)
+                fail_msg("%s: element %d of place %d", text_of(&p), (int)at, (int)place);
+        }
+        free(left), free(right), free(found);
+    }
+}
+
+/* Blocks that multiply one product after another while the next factors come: vectors, and rows
+ * that are none, with a k of several parts. */
+static void simulated_factors_come_ahead(void **state)
+{
+    (void)state;
+    static const int64_t lengths[][3] = {{64, 64, 64}, {61, 63, 150}};
+    const size_t before = simulated_device.shared_bytes;
+    simulated_device.shared_bytes = 72 << 10; /* for one block */
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        check_stack(GA_FLOAT32, 7, lengths[k]);
+        assert_int_equal(simulated.last.grid, simulated_device.processors);
+    }
+    simulated_device.shared_bytes = before;
 }
 
 static void simulated_tiles_have_the_hosts_results(void **state)
@@ -686,7 +739,7 @@ static void bad_dots_are_refused(void **state)
 
 #ifdef QUARRY_CUDA
 typedef struct fake {
-    int *choices, *products, *live, *broken;
+    int *choices, *products, *live, *broken, *schemes;
 } fake;
 
 /* The library's counts, and the simulated device with it. */
@@ -704,7 +757,8 @@ static fake use_fake(void)
     assert_non_null(library);
     simulate_products(&verbs);
     return (fake){dlsym(library, "fake_choices"), dlsym(library, "fake_products"),
-                  dlsym(library, "fake_live"), dlsym(library, "fake_broken")};
+                  dlsym(library, "fake_live"), dlsym(library, "fake_broken"),
+                  dlsym(library, "fake_schemes")};
 }
 
 static void way_of_each_shape_is_chosen_once(void **state)
@@ -723,6 +777,18 @@ static void way_of_each_shape_is_chosen_once(void **state)
     assert_int_equal(*f.choices, 3);
     ga__cublaslt_close(&simulated_device);
     assert_int_equal(*f.live, 0);
+}
+
+/* The parts of k of a 16-bit product meet in float32, so that the result is rounded once. */
+static void parts_of_sixteen_bits_are_not_rounded(void **state)
+{
+    (void)state;
+    const fake f = use_fake();
+    check_large(GA_FLOAT32, 20, 30, 40, false);
+    assert_int_equal(*f.schemes, 7);
+    check_large(GA_FLOAT16, 20, 30, 40, false); /* by the own kernel: the fake has no way */
+    assert_int_equal(*f.schemes, 2);
+    ga__cublaslt_close(&simulated_device);
 }
 
 static void library_gets_strides_stacks_and_numbers(void **state)
@@ -845,6 +911,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tiles_and_panels_meet),
         simulated_test(simulated_tiles_have_the_hosts_results),
         simulated_test(simulated_little_products_are_their_sums),
+        simulated_test(simulated_factors_come_ahead),
         simulated_test(teams_cover_little_products),
         simulated_test(few_products_need_no_library),
         simulated_test(rows_of_vectors_are_reduced),
@@ -853,6 +920,7 @@ int main(int argc, char **argv)
         simulated_test(complex_numbers_scale), /* before another library multiplies there */
 #ifdef QUARRY_CUDA
         simulated_test(way_of_each_shape_is_chosen_once),
+        simulated_test(parts_of_sixteen_bits_are_not_rounded),
         simulated_test(library_gets_strides_stacks_and_numbers),
         simulated_test(more_shapes_than_places_are_forgotten),
         simulated_test(own_kernels_replace_a_missing_way),

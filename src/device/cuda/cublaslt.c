@@ -76,8 +76,13 @@ enum { F32 = 0, F64 = 1, F16 = 2, C32 = 4, C64 = 5, BF16 = 14 };
 enum { COMPUTE_F32 = 68, COMPUTE_F64 = 70, COMPUTE_TF32 = 77 };
 enum { TRANSPOSE_A = 3, TRANSPOSE_B = 4, EPILOGUE = 7, BIAS = 8 }; /* of a description */
 enum { EPILOGUE_RELU = 2, EPILOGUE_BIAS = 4 };
-enum { PLACES = 5, STACK_STEP = 6 };          /* of a layout */
-enum { MOST_WORKSPACE = 1, ALIGNMENT_A = 5 }; /* of a preference; b, c, result follow */
+enum { PLACES = 5, STACK_STEP = 6 }; /* of a layout */
+enum {
+    MOST_WORKSPACE = 1,
+    SCHEMES = 3,
+    ALIGNMENT_A = 5
+};                                            /* of a preference; b, c, result follow */
+enum { ANY_SCHEME = 7, IN_COMPUTE_TYPE = 2 }; /* how parts of k meet */
 
 /* How cuBLASLt names the dtypes; the others have no `compute`. */
 static const struct {
@@ -215,9 +220,14 @@ static int choose(handle h, way *w)
 {
     preference wanted = NULL;
     const size_t most = MOST_WORKSPACE_BYTES;
+    /* Sums of parts of k would be rounded to 16 bits each; the result is rounded once. */
+    const uint32_t schemes =
+        ga__dtype_size((ga_dtype)w->shape.c_type) < 4 ? IN_COMPUTE_TYPE : ANY_SCHEME;
     int found = 0, status = lt.preference(&wanted);
     if (status == 0)
         status = lt.preference_set(wanted, MOST_WORKSPACE, &most, sizeof most);
+    if (status == 0)
+        status = lt.preference_set(wanted, SCHEMES, &schemes, sizeof schemes);
     for (int k = 0; k < 4 && status == 0; k++) {
         const uint32_t alignment = w->shape.alignment[k];
         status = lt.preference_set(wanted, ALIGNMENT_A + k, &alignment, sizeof alignment);

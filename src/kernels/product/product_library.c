@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "kernels/elementwise.h"
+#include "kernels/product/product_costs.h"
 #include "kernels/request.h"
 
 typedef ga__product_plan plan;

@@ -118,12 +118,10 @@ enum {
     LEAST_DEPTH = 8, /* and places of k for which it has room */
     FEW_DEPTH = 32,  /* of several teams in a block: any GPU has the shared memory */
     MOST_DEPTH = 64,
-    FASTER_IN_LANES = 6 * 6 * 6, /* host: multiplications of a product that need no library */
-    NARROW = 12,                 /* CUDA: rows or columns of products that need none, */
-    SHORT = 16,                  /* and both of vectors: in any number, */
-    MIDDLE = 48,                 /* or in several rounds */
-    BLOCK_SHARED = 1 << 10,      /* bytes of shared memory that the system takes for each block, */
-    MOST_BLOCKS = 32             /* of which a multiprocessor has so many */
+    LONG_DEPTH = 4096,      /* in parts */
+    MANY_SUMS = 48 * 48,    /* of a product whose factors come ahead */
+    BLOCK_SHARED = 1 << 10, /* bytes of shared memory that the system takes for each block, */
+    MOST_BLOCKS = 32        /* of which a multiprocessor has so many */
 };
 
 static bool is_little_on_host(const plan *p)
@@ -138,16 +136,15 @@ static int most_columns(size_t word)
     return GA__PRODUCT_LITTLE_LINES * 4 / (int)word;
 }
 
-/* Copies to shared memory in the background neither convert nor widen. */
+/* Bytes of integers are four to a word. */
 static bool is_little_on_cuda(const plan *p)
 {
     const ga_dtype type = p->call->type;
-    const size_t size = ga__dtype_size(type);
-    const bool plain = ga__dtype_compute(type) == type && (size == 4 || size == 8) &&
-                       p->a.array->dtype == type && p->b.array->dtype == type;
-    return plain && p->m > 1 && p->n > 1 && p->k > 0 && p->places >= p->device->processors &&
-           p->m <= MOST_SIDE * GA__PRODUCT_LITTLE_LINES && p->n <= MOST_SIDE * most_columns(size) &&
-           p->k <= MOST_DEPTH;
+    const size_t size = ga__product_word_bytes(type, false);
+    const bool whole_words = ga__dtype_size(type) > 1 || ga__dtype_rounds(type);
+    return whole_words && size <= 8 && p->m > 1 && p->n > 1 && p->k > 0 &&
+           p->places >= p->device->processors && p->m <= MOST_SIDE * GA__PRODUCT_LITTLE_LINES &&
+           p->n <= MOST_SIDE * most_columns(size) && p->k <= LONG_DEPTH;
 }
 
 bool ga__product_is_little(const plan *p)
@@ -257,7 +254,7 @@ static void set_tile(plan *p, int rows, int columns)
     p->v.rows = (uint8_t)rows;
     p->v.columns = (uint8_t)columns;
     p->tile_m = rows * p->v.side;
-    p->tile_n = columns * p->v.side;
+    p->tile_n = columns * ga__product_wide(&p->v);
 }
 
 static bool along_k(int64_t along, int64_t step)
@@ -304,28 +301,52 @@ static void choose_directions(plan *p)
     p->v.b_along_k = along_k(p->b.row, p->b.column);
 }
 
+/* Blocks that the device runs at once, as shared memory allows. */
+static int64_t resident_blocks(const plan *p)
+{
+    const int64_t each = (int64_t)p->shared_bytes + BLOCK_SHARED;
+    const int64_t blocks = least((int64_t)p->device->shared_bytes / each, MOST_BLOCKS);
+    return p->device->processors * (blocks > 0 ? blocks : 1);
+}
+
+bool ga__product_copies_ahead(const plan *p)
+{
+    const ga_dtype type = p->call->type;
+    return p->a.array->dtype == type && p->b.array->dtype == type &&
+           ga__dtype_compute(type) == type && ga__dtype_size(type) >= 4;
+}
+
+/* Whether 16 threads are a team. */
+static bool takes_few(const plan *p)
+{
+    const int most = most_columns(ga__product_word_bytes(p->call->type, false));
+    return p->m <= LEAST_SIDE * GA__PRODUCT_LITTLE_LINES && p->n <= LEAST_SIDE * most &&
+           p->k <= FEW_DEPTH;
+}
+
 /* A team of threads, each with as few rows and columns as cover the product. */
 static void plan_teams(plan *p)
 {
-    const size_t word = ga__product_word_bytes((ga_dtype)p->v.type, false);
-    const int most = most_columns(word);
-    const bool few = p->m <= LEAST_SIDE * GA__PRODUCT_LITTLE_LINES && p->n <= LEAST_SIDE * most &&
-                     p->k <= FEW_DEPTH;
+    const bool few = takes_few(p);
     const int side = few ? LEAST_SIDE : MOST_SIDE;
     int columns = 2, depth = LEAST_DEPTH;
-    while (columns * side < p->n)
+    p->v.ahead = p->m * p->n >= MANY_SUMS && ga__product_copies_ahead(p);
+    p->v.side = (uint8_t)side;
+    while (columns * ga__product_wide(&p->v) < p->n)
         columns *= 2;
     p->v.depth = 1;
-    for (; depth < p->k; depth *= 2)
+    for (; depth < p->k && depth < MOST_DEPTH; depth *= 2)
         p->v.depth++;
-    p->v.side = (uint8_t)side;
     set_tile(p, (int)ga__ceil_div(p->m, side), columns);
     choose_directions(p);
     choose_vectors(p);
     count_tiles(p);
-    p->blocks = ga__ceil_div(p->places, ga__product_teams(&p->v));
-    p->block = GA__PRODUCT_LITTLE_BLOCK;
+    p->block = ga__product_teams(&p->v) * side * ga__product_wide(&p->v);
     p->shared_bytes = ga__product_shared_bytes(&p->v);
+    p->blocks = ga__ceil_div(p->places, ga__product_teams(&p->v));
+    p->resident = resident_blocks(p);
+    if (p->v.ahead)
+        p->blocks = least(p->blocks, p->resident);
 }
 
 static void plan_cuda(plan *p)
@@ -374,38 +395,7 @@ void ga__product_plan_tiles(plan *p)
         plan_cuda(p);
 }
 
-/* ---- The library ---- */
-
-/* Rounds of places in which the multiprocessors have teams for all, as shared memory allows. */
-static int64_t rounds_of(const plan *p)
-{
-    const int64_t each = (int64_t)p->shared_bytes + BLOCK_SHARED;
-    const int64_t blocks = least((int64_t)p->device->shared_bytes / each, MOST_BLOCKS);
-    return p->blocks / (p->device->processors * (blocks > 0 ? blocks : 1));
-}
-
-/* Teams lose little time at the end of the last round if there are several. Where elements are
- * copied one by one, or have 8 bytes, only narrow products are faster. */
-static bool teams_are_faster(const plan *p)
-{
-    const int64_t longer = p->m > p->n ? p->m : p->n;
-    plan teams = *p;
-    if (least(p->m, p->n) <= NARROW)
-        return true;
-    ga__product_plan_tiles(&teams);
-    const ga__product_variant *v = &teams.v;
-    const bool vectors = v->a_vectors && v->a_along_k && v->b_vectors && !v->b_along_k &&
-                         v->c_vectors && ga__product_word_bytes(p->call->type, false) == 4;
-    return vectors && rounds_of(&teams) >= (longer <= SHORT ? 0 : longer <= MIDDLE ? 4 : 8);
-}
-
-bool ga__product_needs_no_library(const plan *p)
-{
-    if (!ga__product_is_little(p))
-        return false;
-    return p->device->arch == 0 ? p->m * p->n * p->k <= FASTER_IN_LANES
-                                : !p->call->tf32 && teams_are_faster(p);
-}
+/* ---- The launch ---- */
 
 ga__stream *ga__product_stream(const plan *p)
 {

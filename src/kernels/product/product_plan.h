@@ -24,6 +24,7 @@ typedef struct ga__product_plan {
     ga__product_variant v;
     int64_t tile_m, tile_n, tiles_m, tiles_n;
     int64_t blocks;       /* of the launch, */
+    int64_t resident;     /* CUDA, little: of those that run at once */
     int block;            /* CUDA: of so many threads */
     size_t shared_bytes;  /* CUDA: dynamic bytes of a block */
     size_t scratch_bytes; /* of a host's worker */
@@ -43,8 +44,8 @@ bool ga__product_is_rows(const ga__product_plan *p);
  * little matrices. */
 bool ga__product_is_little(const ga__product_plan *p);
 
-/* Whether such products are faster by themselves than by the device's library, as measured. */
-bool ga__product_needs_no_library(const ga__product_plan *p);
+/* CUDA: whether teams copy elements in the background; such copies do not convert. */
+bool ga__product_copies_ahead(const ga__product_plan *p);
 
 /* Plans a launch of product.tmpl. */
 void ga__product_plan_tiles(ga__product_plan *p);

@@ -21,9 +21,24 @@ int ga__product_group(ga_dtype type)
     return word <= 4 ? 4 : word <= 8 ? 2 : 1;
 }
 
+int ga__product_wide(const variant *v)
+{
+    return v->ahead ? 2 * v->side : v->side;
+}
+
+static int team_of(const variant *v)
+{
+    return v->side * ga__product_wide(v);
+}
+
 int ga__product_teams(const variant *v)
 {
-    return GA__PRODUCT_LITTLE_BLOCK / (v->side * v->side);
+    return team_of(v) < GA__PRODUCT_LITTLE_BLOCK ? GA__PRODUCT_LITTLE_BLOCK / team_of(v) : 1;
+}
+
+int ga__product_stages(const variant *v)
+{
+    return v->ahead ? 2 : 1;
 }
 
 static int depth_of(const variant *v)
@@ -36,10 +51,11 @@ size_t ga__product_shared_bytes(const variant *v)
 {
     const ga_dtype type = (ga_dtype)v->type;
     const int quad = ga__product_group(type), depth = depth_of(v);
-    const int rows = v->side * v->rows, columns = v->side * v->columns;
+    const int rows = v->side * v->rows, columns = ga__product_wide(v) * v->columns;
     const int factors = rows * (depth + quad) + depth * (columns + quad);
     const int words = factors > rows * columns ? factors : rows * columns;
-    return (size_t)(ga__product_teams(v) * words) * ga__product_word_bytes(type, false);
+    return (size_t)(ga__product_teams(v) * ga__product_stages(v) * words) *
+           ga__product_word_bytes(type, false);
 }
 
 size_t ga__product_param_words(const variant *v)
@@ -80,7 +96,9 @@ ga__record *ga__product_text(const ga__formula *formula, const variant *v)
     ga__record_set_number(record, GA__KEY(share),
                           v->host || !v->little ? GA__PRODUCT_SHARE : ga__product_teams(v));
     ga__record_set_number(record, GA__KEY(depth), depth_of(v));
+    ga__record_set_number(record, GA__KEY(stages), ga__product_stages(v));
     ga__record_set_number(record, GA__KEY(side), v->side);
+    ga__record_set_number(record, GA__KEY(wide), ga__product_wide(v));
     set_boolean(record, GA__KEY(a_along_k), v->a_along_k);
     set_boolean(record, GA__KEY(b_along_k), v->b_along_k);
     set_boolean(record, GA__KEY(a_vectors), v->a_vectors);

@@ -36,8 +36,12 @@ size_t ga__product_word_bytes(ga_dtype type, bool host);
 /* CUDA: the words of a vector; those of one byte hold four elements each. */
 int ga__product_group(ga_dtype type);
 
-/* CUDA: teams of a block of little products, and bytes of its shared memory. */
+/* CUDA: threads across a tile. */
+int ga__product_wide(const ga__product_variant *v);
+
+/* CUDA: teams of a block of little products, stages of each, and bytes of its shared memory. */
 int ga__product_teams(const ga__product_variant *v);
+int ga__product_stages(const ga__product_variant *v);
 size_t ga__product_shared_bytes(const ga__product_variant *v);
 
 size_t ga__product_param_words(const ga__product_variant *v);

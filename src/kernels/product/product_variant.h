@@ -11,11 +11,12 @@ typedef struct ga__product_variant {
     uint8_t scales : 1, adds : 1;                        /* alpha is not 1; beta is not 0 */
     uint8_t a_along_k : 1, b_along_k : 1;                /* CUDA: threads read neighbours along k */
     uint8_t a_vectors : 1, b_vectors : 1, c_vectors : 1; /* CUDA: elements move by vectors */
-    uint8_t axes : 7;                                    /* of the stack */
+    uint8_t axes : 6;                                    /* of the stack */
+    uint8_t ahead : 1;  /* CUDA, little: factors come ahead, to twice as many threads across */
     uint8_t little : 1; /* a lane of the host's vectors, or a team of threads, has a product */
     uint8_t rows : 4, columns : 4; /* CUDA: of a thread */
-    uint8_t side : 5, depth : 3;   /* CUDA: threads along each side of a tile; little: 2^(depth + 2)
-                                    * is at least k */
+    uint8_t side : 5, depth : 3;   /* CUDA: threads down a tile, and across it unless `ahead`;
+                                    * little: 2^(depth + 2) is at least k */
 } ga__product_variant;
 _Static_assert(sizeof(ga__product_variant) == 8, "a product's variant is one word of the key");
 

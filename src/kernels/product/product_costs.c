@@ -1,0 +1,101 @@
+/* Compares teams of threads with cuBLASLt, and lanes of vectors with BLAS, for little products. On
+ * CUDA costs are cycles of a multiprocessor for one product, as measured on an H200. */
+#include "kernels/product/product_costs.h"
+
+#include "kernels/request.h"
+
+typedef ga__product_plan plan;
+typedef ga__product_operand operand;
+
+enum {
+    FASTER_IN_LANES = 6 * 6 * 6, /* host: multiplications of a product */
+    BYTES = 17,                  /* that memory moves in a cycle, for each multiprocessor */
+    MULTIPLIED = 400,            /* bytes of words that a multiprocessor multiplies in a cycle */
+    LIBRARY_SIDE = 32,           /* rows and columns of cuBLASLt's tiles, or less */
+    SHALLOW = 64,                /* k of complex products, */
+    NARROW =
+        12, /* and their rows or columns, that teams multiply faster; of real ones in any number, */
+    SHORT = 16, /* or of both rows and columns; */
+    ROUNDS = 4  /* otherwise in several rounds */
+};
+
+static double longer_of(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+/* Of one operand; 0 where all places have the same matrix, which stays in the cache. */
+static double bytes_of(const plan *p, const operand *o, int64_t rows, int64_t columns)
+{
+    for (int axis = 0; axis < p->axes; axis++)
+        if (o->stack[axis] != 0)
+            return (double)(rows * columns) * (double)ga__dtype_size(o->array->dtype);
+    return 0;
+}
+
+static double cost_of_memory(const plan *p)
+{
+    return (bytes_of(p, &p->a, p->m, p->k) + bytes_of(p, &p->b, p->k, p->n) +
+            bytes_of(p, &p->c, p->m, p->n)) /
+           BYTES;
+}
+
+/* Vectors that are copied in the background cost no more than memory. */
+static double cost_of_copies(int64_t elements, bool vectors, bool in_background)
+{
+    return (double)elements * (!vectors ? 0.75 : in_background ? 0 : 0.25);
+}
+
+static double cost_of_teams(const plan *p, const ga__product_variant *v)
+{
+    const bool ahead = ga__product_copies_ahead(p);
+    const double word = (double)ga__product_word_bytes(p->call->type, false),
+                 work = (double)(p->m * p->n * p->k) * word / MULTIPLIED +
+                        cost_of_copies(p->m * p->k, v->a_vectors && v->a_along_k, ahead) +
+                        cost_of_copies(p->k * p->n, v->b_vectors && !v->b_along_k, ahead) +
+                        cost_of_copies(p->m * p->n, v->c_vectors, true);
+    return longer_of(work, cost_of_memory(p));
+}
+
+/* In float32 cuBLASLt lacks some of memory's speed. */
+static double cost_of_library(const plan *p)
+{
+    const size_t size = ga__dtype_size(p->call->type);
+    const int64_t tiles = ga__ceil_div(p->m, LIBRARY_SIDE) * ga__ceil_div(p->n, LIBRARY_SIDE);
+    const double k = (double)p->k, tile = size < 4    ? 400 + 4 * k
+                                          : size == 4 ? 500 + 12 * k
+                                                      : 500 + 20 * k;
+    return longer_of((double)tiles * tile, cost_of_memory(p) * (size == 4 ? 1.3 : 1));
+}
+
+/* Rounds in which the device has blocks for all places. Little time is lost at the end of the last
+ * one if there are several. */
+static int64_t rounds_of(const plan *teams)
+{
+    return ga__ceil_div(teams->places, ga__product_teams(&teams->v)) / teams->resident;
+}
+
+/* Blocks of one large team that convert are few, and wait for memory. */
+static bool waits(const plan *teams)
+{
+    return !ga__product_copies_ahead(teams) && ga__product_teams(&teams->v) == 1;
+}
+
+static bool teams_are_faster(const plan *p)
+{
+    const int64_t longer = p->m > p->n ? p->m : p->n, shorter = p->m + p->n - longer;
+    plan teams = *p;
+    if (ga__dtype_kind(p->call->type) == 'c')
+        return shorter <= NARROW && p->k <= SHALLOW;
+    ga__product_plan_tiles(&teams);
+    return !waits(&teams) && cost_of_teams(p, &teams.v) < cost_of_library(p) &&
+           (shorter <= NARROW || longer <= SHORT || rounds_of(&teams) >= ROUNDS);
+}
+
+bool ga__product_needs_no_library(const plan *p)
+{
+    if (!ga__product_is_little(p))
+        return false;
+    return p->device->arch == 0 ? p->m * p->n * p->k <= FASTER_IN_LANES
+                                : !p->call->tf32 && teams_are_faster(p);
+}
