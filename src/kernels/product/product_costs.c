@@ -7,16 +7,17 @@
 typedef ga__product_plan plan;
 typedef ga__product_operand operand;
 
+/* Teams multiply narrow complex products of a shallow k faster. Real products that are narrow or
+ * short need no number for it; longer ones need several rounds. */
 enum {
-    FASTER_IN_LANES = 6 * 6 * 6, /* host: multiplications of a product */
-    BYTES = 17,                  /* that memory moves in a cycle, for each multiprocessor */
-    MULTIPLIED = 400,            /* bytes of words that a multiprocessor multiplies in a cycle */
-    LIBRARY_SIDE = 32,           /* rows and columns of cuBLASLt's tiles, or less */
-    SHALLOW = 64,                /* k of complex products, */
-    NARROW =
-        12, /* and their rows or columns, that teams multiply faster; of real ones in any number, */
-    SHORT = 16, /* or of both rows and columns; */
-    ROUNDS = 4  /* otherwise in several rounds */
+    NARROW = 12, /* rows or columns */
+    SHALLOW = 64,
+    SHORT = 16, /* rows and columns */
+    ROUNDS = 4,
+    BYTES = 17,                 /* that memory moves in a cycle, for each multiprocessor */
+    MULTIPLIED = 400,           /* bytes of words that a multiprocessor multiplies in a cycle */
+    LIBRARY_SIDE = 32,          /* rows and columns of cuBLASLt's tiles, or less */
+    FASTER_IN_LANES = 6 * 6 * 6 /* host: multiplications of a product */
 };
 
 static double longer_of(double x, double y)
@@ -43,7 +44,7 @@ static double cost_of_memory(const plan *p)
 /* Vectors that are copied in the background cost no more than memory. */
 static double cost_of_copies(int64_t elements, bool vectors, bool in_background)
 {
-    return (double)elements * (!vectors ? 0.75 : in_background ? 0 : 0.25);
+    return (double)elements * (!vectors ? 0.65 : in_background ? 0 : 0.25);
 }
 
 static double cost_of_teams(const plan *p, const ga__product_variant *v)
@@ -57,22 +58,27 @@ static double cost_of_teams(const plan *p, const ga__product_variant *v)
     return longer_of(work, cost_of_memory(p));
 }
 
+/* Of a tile of cuBLASLt. */
+static double cost_of_tile(size_t size, double k)
+{
+    return size < 4 ? 400 + 4 * k : size == 4 ? 500 + 13 * k : 560 + 25 * k;
+}
+
 /* In float32 cuBLASLt lacks some of memory's speed. */
 static double cost_of_library(const plan *p)
 {
     const size_t size = ga__dtype_size(p->call->type);
     const int64_t tiles = ga__ceil_div(p->m, LIBRARY_SIDE) * ga__ceil_div(p->n, LIBRARY_SIDE);
-    const double k = (double)p->k, tile = size < 4    ? 400 + 4 * k
-                                          : size == 4 ? 500 + 12 * k
-                                                      : 500 + 20 * k;
-    return longer_of((double)tiles * tile, cost_of_memory(p) * (size == 4 ? 1.3 : 1));
+    return longer_of((double)tiles * cost_of_tile(size, (double)p->k),
+                     cost_of_memory(p) * (size == 4 ? 1.3 : 1));
 }
 
-/* Rounds in which the device has blocks for all places. Little time is lost at the end of the last
- * one if there are several. */
+/* Rounds in which the device has blocks for all parts of all products. Little time is lost at the
+ * end of the last one if there are several. */
 static int64_t rounds_of(const plan *teams)
 {
-    return ga__ceil_div(teams->places, ga__product_teams(&teams->v)) / teams->resident;
+    const int64_t blocks = ga__ceil_div(teams->places, ga__product_teams(&teams->v));
+    return blocks / teams->resident * ga__ceil_div(teams->k, ga__product_depth(&teams->v));
 }
 
 /* Blocks of one large team that convert are few, and wait for memory. */

@@ -119,7 +119,8 @@ enum {
     FEW_DEPTH = 32,  /* of several teams in a block: any GPU has the shared memory */
     MOST_DEPTH = 64,
     LONG_DEPTH = 4096,      /* in parts */
-    MANY_SUMS = 48 * 48,    /* of a product whose factors come ahead */
+    LONG_SUMS = 32 * 32,    /* of elements of the product, at most */
+    AHEAD_SIDE = 48,        /* larger products' factors come ahead */
     BLOCK_SHARED = 1 << 10, /* bytes of shared memory that the system takes for each block, */
     MOST_BLOCKS = 32        /* of which a multiprocessor has so many */
 };
@@ -142,9 +143,10 @@ static bool is_little_on_cuda(const plan *p)
     const ga_dtype type = p->call->type;
     const size_t size = ga__product_word_bytes(type, false);
     const bool whole_words = ga__dtype_size(type) > 1 || ga__dtype_rounds(type);
-    return whole_words && size <= 8 && p->m > 1 && p->n > 1 && p->k > 0 &&
+    const int64_t most_k = p->m * p->n <= LONG_SUMS ? LONG_DEPTH : MOST_DEPTH;
+    return whole_words && size <= 8 && p->m > 1 && p->n > 1 && p->k > 0 && p->k <= most_k &&
            p->places >= p->device->processors && p->m <= MOST_SIDE * GA__PRODUCT_LITTLE_LINES &&
-           p->n <= MOST_SIDE * most_columns(size) && p->k <= LONG_DEPTH;
+           p->n <= MOST_SIDE * most_columns(size);
 }
 
 bool ga__product_is_little(const plan *p)
@@ -330,7 +332,7 @@ static void plan_teams(plan *p)
     const bool few = takes_few(p);
     const int side = few ? LEAST_SIDE : MOST_SIDE;
     int columns = 2, depth = LEAST_DEPTH;
-    p->v.ahead = p->m * p->n >= MANY_SUMS && ga__product_copies_ahead(p);
+    p->v.ahead = least(p->m, p->n) > AHEAD_SIDE && ga__product_copies_ahead(p);
     p->v.side = (uint8_t)side;
     while (columns * ga__product_wide(&p->v) < p->n)
         columns *= 2;

@@ -41,7 +41,7 @@ int ga__product_stages(const variant *v)
     return v->ahead ? 2 : 1;
 }
 
-static int depth_of(const variant *v)
+int ga__product_depth(const variant *v)
 {
     return v->host ? GA__PRODUCT_DEPTH : 4 << v->depth;
 }
@@ -50,7 +50,7 @@ static int depth_of(const variant *v)
 size_t ga__product_shared_bytes(const variant *v)
 {
     const ga_dtype type = (ga_dtype)v->type;
-    const int quad = ga__product_group(type), depth = depth_of(v);
+    const int quad = ga__product_group(type), depth = ga__product_depth(v);
     const int rows = v->side * v->rows, columns = ga__product_wide(v) * v->columns;
     const int factors = rows * (depth + quad) + depth * (columns + quad);
     const int words = factors > rows * columns ? factors : rows * columns;
@@ -95,7 +95,7 @@ ga__record *ga__product_text(const ga__formula *formula, const variant *v)
     ga__record_set_flag(record, GA__KEY(little), v->little);
     ga__record_set_number(record, GA__KEY(share),
                           v->host || !v->little ? GA__PRODUCT_SHARE : ga__product_teams(v));
-    ga__record_set_number(record, GA__KEY(depth), depth_of(v));
+    ga__record_set_number(record, GA__KEY(depth), ga__product_depth(v));
     ga__record_set_number(record, GA__KEY(stages), ga__product_stages(v));
     ga__record_set_number(record, GA__KEY(side), v->side);
     ga__record_set_number(record, GA__KEY(wide), ga__product_wide(v));

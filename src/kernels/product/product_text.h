@@ -36,6 +36,9 @@ size_t ga__product_word_bytes(ga_dtype type, bool host);
 /* CUDA: the words of a vector; those of one byte hold four elements each. */
 int ga__product_group(ga_dtype type);
 
+/* Words along k of a panel, or of a part of little products. */
+int ga__product_depth(const ga__product_variant *v);
+
 /* CUDA: threads across a tile. */
 int ga__product_wide(const ga__product_variant *v);
 
