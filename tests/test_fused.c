@@ -112,6 +112,38 @@ static void long_rows_of_one_step_are_reduced(void **state)
     assert_false(fuses_on(PROCESSORS, forms[5], GA_FLOAT32, 9, 17000));
     assert_true(fuses_on(PROCESSORS, forms[5], GA_FLOAT16, 9, 17000));
     assert_true(fuses_on(PROCESSORS, forms[6], GA_FLOAT32, 9, 17000));
+    /* Doubles that one block has room for take longer so. */
+    assert_true(fuses_on(PROCESSORS, forms[5], GA_FLOAT64, 9, 16000));
+    assert_false(fuses_on(PROCESSORS, forms[5], GA_FLOAT64, 9, 17000));
+}
+
+/* The threads and blocks of long rows of double: a softmax has two blocks of rows in shared memory,
+ * norms have rows in registers, and logarithms of sums both. */
+static void long_rows_of_doubles(void **state)
+{
+    static const struct {
+        int form, length, threads;
+        int blocks; /* of a multiprocessor */
+    } cases[] = {{0, 9001, 512, 2}, {3, 1101, 128, 5}, {5, 9001, 512, 2}, {5, 16001, 1024, 1}};
+    enum { ROWS = 5 };
+    (void)state;
+    need_simulator();
+    simulated_device.processors = 1;
+    ga__use_device(&simulated_device);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const char *const text = forms[cases[k].form];
+        GA_SCOPE {
+            const gpuarray *x = given(GA_FLOAT64, GA_SHAPE(ROWS, cases[k].length), k),
+                           *g = ga_slice(x, "0");
+            assert_non_null(ga_eval(text, GA(x), GA(g)));
+        }
+        if (simulated.last.grid != cases[k].blocks || simulated.last.block != cases[k].threads)
+            fail_msg("%s, rows of %d: %d blocks of %d threads", text, cases[k].length,
+                     (int)simulated.last.grid, (int)simulated.last.block);
+        check_shape(text, GA_FLOAT64, ROWS, cases[k].length);
+    }
+    ga__use_device(NULL);
+    simulated_device.processors = PROCESSORS;
 }
 
 /* Plans, of which nothing runs. */
@@ -240,6 +272,39 @@ static void threads_have_rows(void **state)
     simulated_device.processors = PROCESSORS;
 }
 
+/* A form over rows of one element on the current device, which lie side by side or apart. */
+static gpuarray *of_one_element(const char *text, ga_dtype dtype, bool apart)
+{
+    enum { ROWS = 2101 };
+    gpuarray *whole = given(dtype, GA_SHAPE(ROWS, 3), 1), *g = ga_slice(whole, "0, 1:2"), *x;
+    if (apart)
+        x = ga_slice(whole, ":, 1:2");
+    else
+        x = ga_reshape(ga_slice(ga_ravel(whole), ":%d", ROWS), GA_SHAPE(ROWS, 1));
+    return ga_eval(text, GA(x), GA_NAMED("y", x), GA(g), GA_NAMED("v", x));
+}
+
+/* Rows of one element that lie side by side are groups of a thread, in whole vectors; others are
+ * taken one by one. */
+static void rows_of_one_element(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_FLOAT32, GA_FLOAT64};
+    static const int some[] = {0, 2, 4, 5};
+    enum { TOGETHER = 128, ONE_BY_ONE = 256 }; /* threads of a block */
+    (void)state;
+    need_simulator();
+    for (int k = 0; k < 24; k++)
+        GA_SCOPE {
+            const char *const text = forms[some[k / 6]];
+            const gpuarray *wanted = of_one_element(text, dtypes[k / 2 % 3], k % 2);
+            ga__use_device(&simulated_device);
+            const gpuarray *got = of_one_element(text, dtypes[k / 2 % 3], k % 2);
+            expect_same(text, "rows of one element", got, wanted);
+            assert_int_equal(simulated.last.block, k % 2 ? ONE_BY_ONE : TOGETHER);
+            ga__use_device(NULL);
+        }
+}
+
 /* The moments of a row come with the sum that its mean needs: of the same elements alone, and an
  * infinite one if they are infinite. */
 static void means_beside_variances(void **state)
@@ -332,7 +397,7 @@ static void blocks_of_a_cluster_meet(void **state)
         int form;
     } cases[] = {{GA_FLOAT32, 5, 25003, 0}, {GA_FLOAT32, 4, 25003, 2},  {GA_FLOAT32, 2, 25003, 7},
                  {GA_FLOAT32, 3, 25011, 6}, {GA_FLOAT16, 3, 100003, 0}, {GA_FLOAT16, 2, 100003, 2},
-                 {GA_FLOAT64, 4, 26003, 0}, {GA_FLOAT64, 3, 13003, 6},  {GA_FLOAT32, 3, 25003, 3},
+                 {GA_FLOAT64, 4, 26003, 2}, {GA_FLOAT64, 3, 13003, 6},  {GA_FLOAT32, 3, 25003, 3},
                  {GA_FLOAT16, 3, 100003, 3}};
     (void)state;
     need_simulator();
@@ -363,18 +428,20 @@ static double quotient_of(ga_dtype type, double x, double d)
     return type == GA_FLOAT32 ? (double)((float)x / (float)d) : x / d;
 }
 
-/* x / d by each row's divisor d, whatever it is: the sum of a row of d and zeros. */
-static void check_quotients(ga_dtype type, const double *numbers, const double *divisors)
+/* x / d by each row's divisor d, whatever it is: the sum of a row of d and zeros, or of d alone. */
+static void check_quotients(ga_dtype type, const double *numbers, const double *divisors,
+                            int64_t length)
 {
     static const char text[] = "x / sum(y, axis=1, keepdims=True)";
     enum { COUNT = QUOTIENT_ROWS * QUOTIENTS };
     static double sums[COUNT], got[COUNT];
     for (int k = 0; k < COUNT; k++)
-        sums[k] = k % QUOTIENTS ? 0 : divisors[k / QUOTIENTS];
+        sums[k] = k % length ? 0 : divisors[k / QUOTIENTS];
     GA_SCOPE {
-        gpuarray *wide = ga_from_host(numbers, GA_FLOAT64, GA_SHAPE(QUOTIENT_ROWS, QUOTIENTS)),
-                 *wide_sums = ga_from_host(sums, GA_FLOAT64, GA_SHAPE(QUOTIENT_ROWS, QUOTIENTS)),
-                 *x = ga_astype(wide, type), *y = ga_astype(wide_sums, type);
+        const int64_t shape[] = {COUNT / length, length};
+        gpuarray *wide = ga_from_host(numbers, GA_FLOAT64, 2, shape),
+                 *wide_sums = ga_from_host(sums, GA_FLOAT64, 2, shape), *x = ga_astype(wide, type),
+                 *y = ga_astype(wide_sums, type);
         const ga_named names[] = {GA(x), GA(y)};
         assert_true(fuses("rows", text, 2, names));
         gpuarray *q = ga_astype((ga_eval)(text, 2, names), GA_FLOAT64);
@@ -391,11 +458,12 @@ static void check_quotients(ga_dtype type, const double *numbers, const double *
 /* On the host, and on a simulated GPU. */
 static void check_quotients_everywhere(ga_dtype type, const double *numbers, const double *divisors)
 {
-    check_quotients(type, numbers, divisors);
+    check_quotients(type, numbers, divisors, QUOTIENTS);
     if (!on_host())
         return;
     ga__use_device(&simulated_device);
-    check_quotients(type, numbers, divisors);
+    check_quotients(type, numbers, divisors, QUOTIENTS);
+    check_quotients(type, numbers, divisors, 1);
     ga__use_device(NULL);
 }
 
@@ -602,9 +670,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_form_as_the_steps),
         simulating_test(large_gpus_fuse_the_same_forms),
         simulating_test(long_rows_of_one_step_are_reduced),
+        simulating_test(long_rows_of_doubles),
         simulating_test(every_way_of_cuda),
         simulating_test(pairs_end_with_the_row),
         simulating_test(threads_have_rows),
+        simulating_test(rows_of_one_element),
         simulating_test(means_beside_variances),
         simulating_test(windows_of_cuda),
         simulating_test(few_short_rows),

@@ -100,7 +100,7 @@ static inline bool ga__fused_has_columns(const ga__fused_plan *p)
  * whether operand k has its place in shared memory for results too. */
 static inline bool ga__fused_has_whole_rows(const ga__fused_variant *v)
 {
-    return v->several > 0 && v->each > 1 && v->walk != GA__WALK_THREADS;
+    return v->several > 0 && v->sure > 0 && v->walk != GA__WALK_THREADS;
 }
 static inline bool ga__fused_lends(const ga__fused_variant *v, int k)
 {

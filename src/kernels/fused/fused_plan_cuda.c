@@ -1,14 +1,16 @@
 /* Chooses how fused rows run on CUDA: threads of a row, what they keep where, and shared memory. */
 #include "kernels/fused/fused_cuda.h"
 
-#define MOST_BLOCKS 32    /* of a cluster, if the steps read a row once more, or in double */
+#define MOST_BLOCKS 32    /* of a cluster whose rows have one stage, or are doubles; */
+#define MOST_OF_STAGES 48 /* of floats that have several */
 #define PART_BYTES 16384  /* of a row's part in a block of a cluster, at least */
 #define SHIFTED_VECTORS 8 /* vectors of a row that may begin before it, at least */
-#define VECTORS_EACH 8    /* whole vectors need no more, as long as a row has less than a block */
-#define MOST_ROOM 16      /* vectors of a thread in registers */
-#define MOST_MEETINGS 2   /* of blocks that have a row's parts in registers; of double, half */
-#define MOST_MET 64       /* blocks times meetings: more take longer to meet */
-#define SLACK_BYTES 2048  /* of a block's shared memory, besides the elements */
+#define VECTORS_EACH 8   /* whole vectors and those of doubles need no more, in less than a block */
+#define MOST_ROOM 16     /* vectors of a thread in registers */
+#define LATE_BYTES 8192  /* of a row of doubles, from which on the next one comes ahead, if late */
+#define MOST_MEETINGS 2  /* of blocks that have a row's parts in registers; of double, half */
+#define MOST_MET 64      /* blocks times meetings: more take longer to meet */
+#define SLACK_BYTES 2048 /* of a block's shared memory, besides the elements */
 
 typedef ga__fused_plan plan;
 
@@ -105,10 +107,11 @@ static int vectors_with_room(const plan *p, int elements)
 
 static int usual_each(const plan *p)
 {
-    const bool whole = p->v.lanes > 1 && p->v.lanes == lanes_of(p) && !p->v.shifted;
+    const bool vectors = p->v.lanes > 1 && p->v.lanes == lanes_of(p),
+               few = vectors && (!p->v.shifted || p->widest > WORD);
     return ga__fused_has_pairs(p)      ? ga__fused_most_paired(p)
            : p->call->formula->per_row ? MOST_PER_ROW
-           : whole                     ? VECTORS_EACH
+           : few                       ? VECTORS_EACH
                                        : MOST_EACH;
 }
 
@@ -241,12 +244,20 @@ static bool plan_rows(plan *p, int several)
     return true;
 }
 
-/* The most blocks of a cluster. More take longer to meet than the steps take to read again, which
- * read a row once for each stage. Measured on an H100. */
+/* The most blocks of a cluster. More take longer to meet than the steps take to read a row again.
+ * They read small floats once for each stage, and others once for a maximum and exponentials. A
+ * softmax of doubles computes too long between meetings. Measured on an H100 and an H200. */
 static int64_t most_blocks(const plan *p, int64_t all)
 {
-    return p->call->formula->nstages > 1 && p->widest <= WORD ? all
-                                                              : ga__fused_at_most(MOST_BLOCKS, all);
+    const ga__fused_formula *f = p->call->formula;
+    const int64_t few = ga__fused_at_most(MOST_BLOCKS, all);
+    if (f->nstages == 1)
+        return few;
+    if (p->widest > WORD)
+        return f->per_row ? few : 0;
+    return p->widest == WORD ? ga__fused_at_most(MOST_OF_STAGES, all)
+           : f->per_row      ? all
+                             : all - all / 4;
 }
 
 /* Bytes of a row's elements that come to shared memory. */
@@ -272,7 +283,8 @@ static bool plan_clusters(plan *p, int several)
         return false;
     while (blocks <= limit && ((size_t)blocks * room < needed || !plan_shared(p, (int)blocks) ||
                                ga__fused_blocks_with_room(p) < several))
-        blocks += ga__ceil_div(blocks, 16);
+        blocks = blocks < limit ? ga__fused_at_most(limit, blocks + ga__ceil_div(blocks, 16))
+                                : limit + 1;
     if (blocks > limit)
         return false;
     const int64_t clusters = ga__fused_at_most(p->rows, all / blocks),
@@ -316,6 +328,15 @@ static bool plan_parts(plan *p, int threads)
                       threads);
 }
 
+/* Whether parts in registers are faster than in shared memory: if the last pass alone reads some
+ * operand; else those of floats, if they have several stages or are few. */
+static bool gains_from_registers(const plan *p)
+{
+    const int threads = ga__fused_has_pairs(p) ? BLOCK : LARGEST_TEAM;
+    return ga__fused_has_late(p) || (p->widest <= WORD && (p->call->formula->nstages > 1 ||
+                                                           blocks_of_row(p, threads) <= GA__WARP));
+}
+
 /* Parts of rows in registers. While blocks meet, the bus idles once the next parts have come. Rows
  * in shared memory, of which a multiprocessor has more, hide meetings better: measured on an H200,
  * section "Long rows" of bench/results/h200-2026-11-26.md. Small floats gain from more blocks. */
@@ -327,25 +348,48 @@ static bool plan_meeting(plan *p)
     p->v.registers = p->v.ahead = true;
     p->v.staged = ga__fused_stageable(p);
     choose_lanes(p);
+    if (!gains_from_registers(p))
+        return false;
     return (ga__fused_has_pairs(p) && plan_parts(p, BLOCK)) || plan_parts(p, LARGEST_TEAM);
 }
 
 /* Whether rows in registers are as fast as in shared memory, where the next row is on its way.
  * Measured on an H100: floats with results gain from the threads that shared memory leaves room
- * for. */
+ * for. Doubles of several stages, such as a softmax, compute as long as the bus takes: of two
+ * blocks in shared memory one computes while the other reads or writes. */
 static bool prefers_registers(const plan *p)
 {
-    return p->call->formula->pairs != GA_NO_DTYPE || p->call->formula->per_row || p->widest > WORD;
+    const ga__fused_formula *f = p->call->formula;
+    return f->pairs != GA_NO_DTYPE || f->per_row || (p->widest > WORD && f->nstages == 1);
 }
 
-/* Rows in registers, of whose operands the last pass alone reads some: from shared memory it would
- * wait for each vector of theirs. */
-static bool plan_late(plan *p)
+/* Plans for registers. Whether the last pass alone reads some operand: beside rows in shared memory
+ * it would wait for each vector. */
+static bool has_late_rows(plan *p)
 {
     p->v.registers = p->v.ahead = true;
     p->v.staged = ga__fused_stageable(p);
-    return p->widest <= WORD && ga__fused_has_late(p) &&
+    return ga__fused_has_late(p);
+}
+
+static bool plan_late(plan *p)
+{
+    return p->widest <= WORD && has_late_rows(p) &&
            (plan_ahead(p, 1, LARGEST_TEAM) || plan_meeting(p));
+}
+
+/* Doubles gain already where registers would have several rows without the next one. */
+static bool plan_late_doubles(plan *p)
+{
+    return p->widest > WORD && p->length * (int64_t)p->widest >= LATE_BYTES &&
+           !p->call->formula->per_row && has_late_rows(p) && plan_ahead(p, 1, LARGEST_TEAM);
+}
+
+/* Long rows whose steps are one reduction, which reads them faster than blocks meet. It is slower
+ * for doubles that one block has room for: each two accumulators meet at an exponential. */
+static bool plan_long_reduced(plan *p)
+{
+    return p->widest > WORD && (plan_rows(p, WIDE_BLOCKS) || plan_ahead(p, 1, LARGEST_BLOCK));
 }
 
 /* Rows that do not fit the registers of a block. */
@@ -356,20 +400,31 @@ static bool plan_long(plan *p)
            plan_rows(p, several) || plan_meeting(p) || plan_clusters(p, several) || plan_rows(p, 1);
 }
 
+/* Rows in registers, without a copy ahead. */
+static bool plan_held(plan *p)
+{
+    p->v.ahead = false;
+    p->v.staged = 0;
+    if (!plan_registers(p))
+        return false;
+    p->grid = ga__ceil_div(p->rows, p->rows_of_block);
+    return true;
+}
+
 bool ga__fused_plan_cuda(plan *p)
 {
     note_rows(p);
     if (p->v.walk == GA__WALK_COLUMNS)
         return ga__fused_plan_columns(p);
+    if (ga__fused_plan_short(p))
+        return true;
     if (p->length == 1)
         return ga__fused_plan_single(p);
-    if (ga__fused_plan_short(p) || ga__fused_plan_threads(p))
+    if (ga__fused_plan_threads(p))
         return true;
-    const bool held = plan_registers(p);
-    if (!held && (p->call->formula->one_step || !plan_long(p)))
-        return false; /* a reduction reads long rows faster than blocks meet */
+    if (!plan_late_doubles(p) && !plan_held(p) &&
+        !(p->call->formula->one_step ? plan_long_reduced(p) : plan_long(p)))
+        return false;
     choose_pairs(p);
-    if (held)
-        p->grid = ga__ceil_div(p->rows, p->rows_of_block);
     return p->grid <= INT32_MAX;
 }

@@ -256,6 +256,8 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_number(record, GA__KEY(result_words), GA__RESULT_WORDS);
     ga__record_set_flag(record, GA__KEY(leaving), leaves(f, v));
     ga__record_set_flag(record, GA__KEY(whole_rows), ga__fused_has_whole_rows(v));
+    ga__record_set_flag(record, GA__KEY(alone),
+                        v->several > 0 && v->each == 1 && v->walk == GA__WALK_ROWS);
     ga__record_set_flag(record, GA__KEY(row_of_thread), v->walk == GA__WALK_THREADS);
     ga__record_setf(record, GA__KEY(several), v->several ? "%d" : "", v->several);
     ga__record_set_flag(record, GA__KEY(paired), v->paired);

@@ -80,12 +80,23 @@ static bool has_groups(plan *p, int *together, int *nbytes)
     return fits && lends && p->v.staged != 0;
 }
 
+/* Rows of one element have no axis of their own, and no step. With one they are a stretch like
+ * those of several, and what all rows share is read once. */
+static void set_steps(plan *p, int step)
+{
+    for (int k = p->call->formula->per_row; k < p->call->noperands; k++)
+        if (p->length == 1 && p->v.operand[k].streamed)
+            p->v.operand[k].step = (uint8_t)(step & 3);
+}
+
 /* Short rows: a thread has groups of them. */
 bool ga__fused_plan_short(plan *p)
 {
-    const ga_dtype pairs = p->call->formula->pairs;
+    const ga_dtype pairs = p->length > 1 ? p->call->formula->pairs : GA_NO_DTYPE;
     int together, nbytes;
+    set_steps(p, STEP_ONE);
     if (!has_groups(p, &together, &nbytes)) {
+        set_steps(p, STEP_ZERO);
         p->v.staged = 0;
         return false;
     }
