@@ -44,7 +44,7 @@ static double cost_of_memory(const plan *p)
 /* Vectors that are copied in the background cost no more than memory. */
 static double cost_of_copies(int64_t elements, bool vectors, bool in_background)
 {
-    return (double)elements * (!vectors ? 0.75 : in_background ? 0 : 0.25);
+    return (double)elements * (!vectors ? 0.68 : in_background ? 0 : 0.25);
 }
 
 static double cost_of_teams(const plan *p, const ga__product_variant *v)
