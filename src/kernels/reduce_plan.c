@@ -60,6 +60,25 @@ static void output_and_index_strides(const plan *p, int ndim, const int64_t *sha
     }
 }
 
+/* All elements of contiguous arrays to one result: an axis that needs no arranging. */
+static bool plan_flat_nests(plan *p)
+{
+    bool flat = p->outputs == 1 && p->count > 1 && p->streamed > 0 && !uses_index(p);
+    for (int k = 0; k < p->noperands && flat; k++) {
+        const gpuarray *x = p->operands[k].array;
+        flat = p->place[k] == GA__NO_PLACE || (x->contiguous && x->size == p->count);
+    }
+    if (!flat)
+        return false;
+    p->kept.noperands = p->reduced.noperands = p->streamed + 1;
+    set_one_axis(&p->kept, 1);
+    set_one_axis(&p->reduced, p->count);
+    p->reduced.noperands = p->streamed;
+    for (int place = 0; place < p->streamed; place++)
+        p->reduced.strides[place][0] = 1;
+    return true;
+}
+
 static void plan_nests(plan *p, int ndim, const int64_t *shape, const bool *reduced)
 {
     int64_t strides[GA_MAX_NDIM];
@@ -252,6 +271,7 @@ void ga__reduce_plan_make(ga__reduce_plan *p, int ndim, const int64_t *shape, co
     for (int axis = 0; axis < ndim; axis++)
         p->count *= reduced[axis] ? shape[axis] : 1;
     place_operands(p);
-    plan_nests(p, ndim, shape, reduced);
+    if (!plan_flat_nests(p))
+        plan_nests(p, ndim, shape, reduced);
     choose_variant(p);
 }
