@@ -113,8 +113,8 @@ static bool make_operands(void)
     number = ga_zeros(GA_FLOAT32, GA_SHAPE0);
     matrix = ga_empty(GA_FLOAT32, GA_SHAPE(512, 1024));
     shares = ga_empty(GA_FLOAT32, GA_SHAPE(512, 1024));
-    wide = ga_empty(GA_FLOAT32, GA_SHAPE(4, 1 << 20));
-    wide_shares = ga_empty(GA_FLOAT32, GA_SHAPE(4, 1 << 20));
+    wide = ga_empty(GA_FLOAT32, GA_SHAPE(4, 1 << 18));
+    wide_shares = ga_empty(GA_FLOAT32, GA_SHAPE(4, 1 << 18));
     linear = ga_elementwise_kernel("float a, const float *x, float b, const float *y, float *z",
                                    "z[i] = a*x[i] + b*y[i]", "linear_combination");
     hypotenuse = ga_compile_expr("sqrt(x*x + y*y)");

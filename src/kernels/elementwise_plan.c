@@ -339,7 +339,8 @@ static void choose_cuda_variant(plan *p)
         choose_vectors_per_thread(p);
     else
         p->grid = ga__ceil_div(p->vectors, (int64_t)BLOCK * p->head.unroll);
-    ga__elementwise_take_turns(p);
+    if (ga__elementwise_has_long_rows(p))
+        ga__elementwise_take_turns(p);
 }
 
 /* Whether elements that are not there may be computed beside the others: no text of a user's says

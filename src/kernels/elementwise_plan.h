@@ -59,7 +59,16 @@ bool ga__elementwise_lanes_fit(const ga__elementwise_plan *p, int k, int lanes, 
 
 /* ---- The order of CUDA's blocks (cuda/turn_plan.c) ---- */
 
-/* Whether all rows read the same row, which has left the cache when the next row asks for it. */
+/* Whether rows may be so long that the cache holds no two of them: a test for all calls. */
+static inline bool ga__elementwise_has_long_rows(const ga__elementwise_plan *p)
+{
+    const size_t widest = 2 * sizeof(double), cache = p->device->cache_bytes;
+    return cache > 0 && p->nest.ndim > 1 &&
+           (size_t)p->nest.shape[0] * (size_t)p->noperands * widest > cache / 2;
+}
+
+/* Whether all rows of such a call read the same row, which has left the cache when the next row
+ * asks for it. */
 bool ga__elementwise_reads_again(const ga__elementwise_plan *p);
 
 /* Blocks then take the same part of all rows in turn: sets p->chunk, the blocks of a row. */

@@ -181,7 +181,7 @@ bool ga__elementwise_tiles(plan *p)
         .lanes = p->head.lanes,
         .size = (int)ga__dtype_size(first->dtype),
         .aligned = (uintptr_t)first->data % APART == 0,
-        .apart = ga__elementwise_reads_again(p),
+        .apart = ga__elementwise_has_long_rows(p) && ga__elementwise_reads_again(p),
         .block = BLOCK,
         .fewest = (int64_t)p->device->processors * TILES,
         .shared = p->device->shared_bytes ? (int64_t)p->device->shared_bytes : LEAST_SHARED};

@@ -8,14 +8,14 @@ bool ga__elementwise_reads_again(const plan *p)
     const ga__nest *nest = &p->nest;
     size_t row = 0;
     bool again = false;
-    for (int k = 0; k < p->noperands && nest->ndim > 1; k++) {
+    for (int k = 0; k < p->noperands; k++) {
         const int place = p->place[k];
         if (place == GA__NO_PLACE || nest->strides[place][0] == 0)
             continue;
         row += (size_t)nest->shape[0] * ga__dtype_size(p->operands[k].array->dtype);
         again |= !p->operands[k].writes && nest->strides[place][1] == 0;
     }
-    return again && p->device->cache_bytes > 0 && row > p->device->cache_bytes / 2;
+    return again && row > p->device->cache_bytes / 2;
 }
 
 void ga__elementwise_take_turns(plan *p)
