@@ -1514,7 +1514,7 @@ static double expect_upper(const workload *w, const bench_case *c, int64_t i)
     return i / width <= i % width ? x_at(w, c, i) : 0;
 }
 
-/* Each row twice, side by side or one after another. */
+/* A row of each half, the last half first, side by side or one after another. */
 static double expect_half_rows(const workload *w, const bench_case *c, int64_t i)
 {
     const int64_t side = side_of(w), row = i / (2 * side) + (i / side % 2 ? 0 : side / 2);

@@ -366,6 +366,27 @@ static const ga__elementwise_plan *plan_shared(planned *p, ga_dtype dtype, int64
     return plan_it(p);
 }
 
+/* Blocks that take turns begin past the end of some rows: an int counts their vectors too. */
+static void turns_of_long_rows_fit_an_int(void **state)
+{
+    (void)state;
+    planned p;
+    int turns = 0;
+    for (int64_t rows = 1000; rows < 9000; rows += 500) {
+        const int64_t columns = ((INT64_C(1) << 31) - (3 << 19)) / rows;
+        start(&p, 90);
+        p.device.cache_bytes = 1 << 20;
+        p.formula.body = "r = x + y";
+        add(&p, GA_COMPLEX128, 4096, SHAPE(rows, columns), NULL);
+        add(&p, GA_COMPLEX128, 1 << 20, SHAPE(rows, columns), NULL);
+        add(&p, GA_COMPLEX128, 1 << 21, SHAPE(rows, columns), STRIDES(0, 1));
+        const ga__elementwise_plan *q = plan_it(&p);
+        turns += q->chunk > 0;
+        assert_true(q->head.wide || q->grid * q->head.block * q->head.unroll <= INT32_MAX);
+    }
+    assert_true(turns > 0);
+}
+
 /* From a vector of a thread to its next one whole rows follow each other; blocks have all. */
 static void threads_walk_down_rows_that_share_operands(void **state)
 {
@@ -997,6 +1018,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(threads_that_read_little_store_several_vectors),
         cmocka_unit_test(elements_that_the_body_finds_move_in_vectors),
         cmocka_unit_test(other_elements_move_singly),
+        cmocka_unit_test(turns_of_long_rows_fit_an_int),
         cmocka_unit_test(threads_walk_down_rows_that_share_operands),
         cmocka_unit_test(other_rows_are_not_walked_down),
         cmocka_unit_test(indices_are_as_wide_as_any_operand_needs),

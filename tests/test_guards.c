@@ -175,7 +175,6 @@ static void free_guarded(void *memory, size_t nbytes, const char *device, void *
     munmap((char *)memory - begin, inner + (size_t)sysconf(_SC_PAGESIZE));
 }
 
-/* Of 256, 512 or 1024 bytes each, from more elements than that. */
 /* What all rows share of a thread's columns comes in vectors. Of columns that end inside one, or
  * before the last of several, nothing past the last column is read. */
 static void held_columns_stay_inside(void **state)
@@ -192,6 +191,7 @@ static void held_columns_stay_inside(void **state)
             }
 }
 
+/* Of 256, 512 or 1024 bytes each, from more elements than that. */
 static void selections_stay_inside(void **state)
 {
     const ga_allocator allocator = {.alloc = alloc_guarded, .free = free_guarded};

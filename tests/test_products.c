@@ -379,6 +379,24 @@ static void teams_cover_little_products(void **state)
     assert_in_range(ahead, 10, 2000);
 }
 
+/* A GPU of compute capability 7.5 has 64 KiB for a block, which two stages of 64 x 64 x 64 exceed.
+ */
+static void stages_fit_the_devices_blocks(void **state)
+{
+    static const int64_t lengths[] = {64, 64, 64};
+    const size_t before = simulated_device.shared_bytes;
+    ga__product_plan p;
+    (void)state;
+    simulated_device.shared_bytes = 64 << 10;
+    plan_stack(GA_FLOAT32, 1000, lengths, &p);
+    assert_false(p.v.ahead);
+    assert_in_range(p.shared_bytes, 1, 64 << 10);
+    simulated_device.shared_bytes = 72 << 10;
+    plan_stack(GA_FLOAT32, 1000, lengths, &p);
+    assert_true(p.v.ahead);
+    simulated_device.shared_bytes = before;
+}
+
 /* Wide products go to the library unless teams are faster. */
 static void few_products_need_no_library(void **state)
 {
@@ -928,6 +946,7 @@ int main(int argc, char **argv)
         simulated_test(simulated_factors_come_ahead),
         simulated_test(simulated_parts_of_little_products_add_up),
         simulated_test(teams_cover_little_products),
+        simulated_test(stages_fit_the_devices_blocks),
         simulated_test(few_products_need_no_library),
         simulated_test(rows_of_vectors_are_reduced),
         simulated_test(parts_of_aligned_rows_are_multiplied_alone),

@@ -20,9 +20,12 @@ bool ga__elementwise_reads_again(const plan *p)
 
 void ga__elementwise_take_turns(plan *p)
 {
-    const int64_t rows = p->n / p->nest.shape[0];
+    const int64_t rows = p->n / p->nest.shape[0], chunk = ga__ceil_div(p->grid, rows),
+                  vectors = chunk * rows * p->head.block * p->head.unroll;
     if (p->grid <= rows || !ga__elementwise_reads_again(p))
         return;
-    p->chunk = ga__ceil_div(p->grid, rows);
-    p->grid = p->chunk * rows;
+    if (!p->head.wide && !ga__fits_32_bits(vectors))
+        return; /* blocks past the end would count beyond an int */
+    p->chunk = chunk;
+    p->grid = chunk * rows;
 }

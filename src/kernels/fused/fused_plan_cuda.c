@@ -2,7 +2,7 @@
 #include "kernels/fused/fused_cuda.h"
 
 #define MOST_BLOCKS 32    /* of a cluster whose rows have one stage, or are doubles; */
-#define MOST_OF_STAGES 48 /* of floats that have several */
+#define MOST_OF_STAGES 48 /* of float32 that have several */
 #define PART_BYTES 16384  /* of a row's part in a block of a cluster, at least */
 #define SHIFTED_VECTORS 8 /* vectors of a row that may begin before it, at least */
 #define VECTORS_EACH 8   /* whole vectors and those of doubles need no more, in less than a block */

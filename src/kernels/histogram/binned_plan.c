@@ -128,11 +128,12 @@ static void plan_table(plan *p, int64_t searched)
 }
 
 /* The edges of equal bins: all, if they leave most of a block's share to its bins, and are not more
- * than the elements of a multiprocessor. */
+ * than the elements of a multiprocessor. Sums of weights need that room themselves. */
 static void plan_edges(plan *p, int64_t elements)
 {
     const gpuarray *edges = p->call->edges;
-    if (!edges || edges->size > elements || ga_nbytes(edges) > shared_of(p, 4) / EDGES_PART)
+    if (!edges || p->call->use == GA__BINNED_WEIGH || edges->size > elements ||
+        ga_nbytes(edges) > shared_of(p, 4) / EDGES_PART)
         return;
     p->head.table = GA__TABLE_EDGES;
     p->shared = p->room = whole_vectors(ga_nbytes(edges));

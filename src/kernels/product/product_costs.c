@@ -1,5 +1,4 @@
-/* Compares teams of threads with cuBLASLt, and lanes of vectors with BLAS, for little products. On
- * CUDA costs are cycles of a multiprocessor for one product, as measured on an H200. */
+/* Compares teams of threads with cuBLASLt, and lanes of vectors with BLAS, for little products. */
 #include "kernels/product/product_costs.h"
 
 #include "kernels/request.h"
@@ -7,7 +6,8 @@
 typedef ga__product_plan plan;
 typedef ga__product_operand operand;
 
-/* Teams multiply narrow complex products of a shallow k faster. Real products that are narrow or
+/* Costs on CUDA are cycles of a multiprocessor for one product, as measured on an H200. Teams
+ * multiply narrow complex products of a shallow k faster. Real products that are narrow or
  * short need no number for it; longer ones need several rounds. */
 enum {
     NARROW = 12, /* rows or columns */

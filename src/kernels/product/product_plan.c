@@ -327,12 +327,11 @@ static bool takes_few(const plan *p)
 }
 
 /* A team of threads, each with as few rows and columns as cover the product. */
-static void plan_teams(plan *p)
+static void set_teams(plan *p, bool ahead)
 {
-    const bool few = takes_few(p);
-    const int side = few ? LEAST_SIDE : MOST_SIDE;
+    const int side = takes_few(p) ? LEAST_SIDE : MOST_SIDE;
     int columns = 2, depth = LEAST_DEPTH;
-    p->v.ahead = least(p->m, p->n) > AHEAD_SIDE && ga__product_copies_ahead(p);
+    p->v.ahead = ahead;
     p->v.side = (uint8_t)side;
     while (columns * ga__product_wide(&p->v) < p->n)
         columns *= 2;
@@ -345,6 +344,14 @@ static void plan_teams(plan *p)
     count_tiles(p);
     p->block = ga__product_teams(&p->v) * side * ga__product_wide(&p->v);
     p->shared_bytes = ga__product_shared_bytes(&p->v);
+}
+
+/* Not all GPUs have room for two stages. */
+static void plan_teams(plan *p)
+{
+    set_teams(p, least(p->m, p->n) > AHEAD_SIDE && ga__product_copies_ahead(p));
+    if (p->v.ahead && p->shared_bytes > p->device->shared_bytes)
+        set_teams(p, false);
     p->blocks = ga__ceil_div(p->places, ga__product_teams(&p->v));
     p->resident = resident_blocks(p);
     if (p->v.ahead)

@@ -16,7 +16,7 @@ typedef struct ga__product_variant {
     uint8_t little : 1; /* a lane of the host's vectors, or a team of threads, has a product */
     uint8_t rows : 4, columns : 4; /* CUDA: of a thread */
     uint8_t side : 5, depth : 3;   /* CUDA: threads down a tile, and across it unless `ahead`;
-                                    * little: 2^(depth + 2) is at least k */
+                                    * little: 2^(depth + 2) is at least k or 64 */
 } ga__product_variant;
 _Static_assert(sizeof(ga__product_variant) == 8, "a product's variant is one word of the key");
 

@@ -90,8 +90,9 @@ static bool guesses_well(const ga__outer_edges *outer, ga_dtype dtype, int64_t n
 }
 
 /* How far, in bins, guesses and edges are from where they belong: a guess is rounded three times,
- * by half an epsilon of the number of bins at most; an edge of doubles twice so, and any edge by
- * half an epsilon of the largest number on its way. This is 1.6 times their sum or more. */
+ * by half an epsilon of the number of bins at most; an edge twice so in the range's dtype, and by
+ * half an epsilon of the largest number on its way, as is the first edge of a given range. This is
+ * 1.6 times their sum or more. */
 static double margin_of(const ga__outer_edges *outer, ga_dtype dtype, int64_t nbins)
 {
     return 2 * epsilon_of(dtype) * (double)nbins * (2 + largest_edge(outer) / outer->width);
