@@ -52,8 +52,6 @@ QUARRY_CACHE_DIR=${QUARRY_CACHE_DIR-$PWD/build/kernels}
 export QUARRY_CACHE_DIR
 logs=
 broken=0
-# One test more than there are processors: some wait for a child or a clock.
-processes=$(($(nproc) + 1))
 
 build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
     folder=$1 test_options=$2
@@ -61,7 +59,7 @@ build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
     if { [ -f "$folder/build.ninja" ] || meson setup "$folder" "$@"; } && meson compile -C "$folder"; then
         rm -f "$folder/meson-logs/testlog.json"
         # shellcheck disable=SC2086 # the options are separate words
-        meson test -C "$folder" --print-errorlogs --num-processes=$processes $test_options || broken=1
+        meson test -C "$folder" --print-errorlogs $test_options || broken=1
         logs="$logs $folder/meson-logs/testlog.json"
     else
         echo "run-tests: $folder does not build"
