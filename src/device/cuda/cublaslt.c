@@ -76,12 +76,9 @@ enum { F32 = 0, F64 = 1, F16 = 2, C32 = 4, C64 = 5, BF16 = 14 };
 enum { COMPUTE_F32 = 68, COMPUTE_F64 = 70, COMPUTE_TF32 = 77 };
 enum { TRANSPOSE_A = 3, TRANSPOSE_B = 4, EPILOGUE = 7, BIAS = 8 }; /* of a description */
 enum { EPILOGUE_RELU = 2, EPILOGUE_BIAS = 4 };
-enum { PLACES = 5, STACK_STEP = 6 }; /* of a layout */
-enum {
-    MOST_WORKSPACE = 1,
-    SCHEMES = 3,
-    ALIGNMENT_A = 5
-};                                            /* of a preference; b, c, result follow */
+enum { PLACES = 5, STACK_STEP = 6 };          /* of a layout */
+enum { MOST_WORKSPACE = 1, SCHEMES = 3 };     /* of a preference, */
+enum { ALIGNMENT_A = 5 };                     /* with those of b, c and the result after it */
 enum { ANY_SCHEME = 7, IN_COMPUTE_TYPE = 2 }; /* how parts of k meet */
 
 /* How cuBLASLt names the dtypes; the others have no `compute`. */

@@ -337,6 +337,12 @@ static bool gains_from_registers(const plan *p)
                                                            blocks_of_row(p, threads) <= GA__WARP));
 }
 
+static void begin_registers(plan *p)
+{
+    p->v.registers = p->v.ahead = true;
+    p->v.staged = ga__fused_stageable(p);
+}
+
 /* Parts of rows in registers. While blocks meet, the bus idles once the next parts have come. Rows
  * in shared memory, of which a multiprocessor has more, hide meetings better: measured on an H200,
  * section "Long rows" of bench/results/h200-2026-11-26.md. Small floats gain from more blocks. */
@@ -345,8 +351,7 @@ static bool plan_meeting(plan *p)
     const int most = p->widest > WORD ? MOST_MEETINGS / 2 : MOST_MEETINGS;
     if (!p->call->device->meets || p->call->formula->per_row || meetings(p) > most)
         return false;
-    p->v.registers = p->v.ahead = true;
-    p->v.staged = ga__fused_stageable(p);
+    begin_registers(p);
     choose_lanes(p);
     if (!gains_from_registers(p))
         return false;
@@ -363,26 +368,24 @@ static bool prefers_registers(const plan *p)
     return f->pairs != GA_NO_DTYPE || f->per_row || (p->widest > WORD && f->nstages == 1);
 }
 
-/* Plans for registers. Whether the last pass alone reads some operand: beside rows in shared memory
- * it would wait for each vector. */
-static bool has_late_rows(plan *p)
-{
-    p->v.registers = p->v.ahead = true;
-    p->v.staged = ga__fused_stageable(p);
-    return ga__fused_has_late(p);
-}
-
+/* Rows in registers, if the last pass alone reads some operand: beside rows in shared memory it
+ * would wait for each vector. */
 static bool plan_late(plan *p)
 {
-    return p->widest <= WORD && has_late_rows(p) &&
-           (plan_ahead(p, 1, LARGEST_TEAM) || plan_meeting(p));
+    if (p->widest > WORD)
+        return false;
+    begin_registers(p);
+    return ga__fused_has_late(p) && (plan_ahead(p, 1, LARGEST_TEAM) || plan_meeting(p));
 }
 
 /* Doubles gain already where registers would have several rows without the next one. */
 static bool plan_late_doubles(plan *p)
 {
-    return p->widest > WORD && p->length * (int64_t)p->widest >= LATE_BYTES &&
-           !p->call->formula->per_row && has_late_rows(p) && plan_ahead(p, 1, LARGEST_TEAM);
+    if (p->widest <= WORD || p->length * (int64_t)p->widest < LATE_BYTES ||
+        p->call->formula->per_row)
+        return false;
+    begin_registers(p);
+    return ga__fused_has_late(p) && plan_ahead(p, 1, LARGEST_TEAM);
 }
 
 /* Long rows whose steps are one reduction, which reads them faster than blocks meet. It is slower

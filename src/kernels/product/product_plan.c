@@ -121,8 +121,8 @@ enum {
     LONG_DEPTH = 4096,      /* in parts */
     LONG_SUMS = 32 * 32,    /* of elements of the product, at most */
     AHEAD_SIDE = 48,        /* larger products' factors come ahead */
-    BLOCK_SHARED = 1 << 10, /* bytes of shared memory that the system takes for each block, */
-    MOST_BLOCKS = 32        /* of which a multiprocessor has so many */
+    BLOCK_SHARED = 1 << 10, /* bytes of shared memory that the system takes for each block */
+    MOST_BLOCKS = 32        /* that a multiprocessor runs at once */
 };
 
 static bool is_little_on_host(const plan *p)
