@@ -139,6 +139,11 @@ static void short_rows_of_every_layout_agree_with_loops(void **state)
         GA_SCOPE {
             const int how = item % SHORT_LAYOUTS, rest = item / SHORT_LAYOUTS;
             const int64_t length = 2 << rest % 3, count = counts[rest / 3 % 3];
+            char text[60];
+            snprintf(text, sizeof text, "rows of %d %s %d", (int)length,
+                     ga_dtype_name(dtypes[rest / 9]), how);
+            if (!in_quarter(text))
+                continue;
             check_short_rows(dtypes[rest / 9], count, length, false, how);
             if (!needs_wide_base(how))
                 check_short_rows(dtypes[rest / 9], count, length, true, how);
@@ -158,6 +163,8 @@ static void short_rows_of_two_layouts_agree_with_loops(void **state)
             char what[80];
             snprintf(what, sizeof what, "round %d: %lld rows of %lld %s", round, (long long)count,
                      (long long)length, ga_dtype_name(dtype));
+            if (!in_quarter(what))
+                continue;
             view v[2];
             base b[2];
             for (int k = 0; k < 2; k++) {
@@ -231,6 +238,10 @@ static void long_rows_are_reduced_as_by_loops(void **state)
     const int rounds = getenv("QUARRY_TEST_REDUCED") ? 6 : 24;
     for (int round = 0; round < rounds; round++)
         GA_SCOPE {
+            char item[40];
+            snprintf(item, sizeof item, "long rows, round %d", round);
+            if (!in_quarter(item))
+                continue;
             check_long_reductions(GA_INT32, round);
             check_long_reductions(GA_FLOAT16, round);
         }

@@ -3,8 +3,8 @@
 # With --sanitize the tests run a second time, built with the address and undefined-behaviour
 # sanitizers, and with a check that each kernel's key in memory stands for one text.
 # With --fuzz every fuzz target runs for 12 seconds.
-# With --sample long tables are tested by one of 32 of their rows, and of the tests in the simulator
-# of CUDA a quarter runs. The commit chooses which, so that another commit tests others;
+# With --sample long tables are tested by one of 32 of their rows, and of slow lists and the tests in
+# the simulator of CUDA a quarter runs, with the sanitizers a sixteenth. The commit chooses which, so that another commit tests others;
 # QUARRY_TEST_SAMPLE=n repeats a choice, QUARRY_TEST_SHARE=n takes one of n.
 # The end repeats the names of the tests that failed, with the last lines of their output.
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
@@ -53,10 +53,14 @@ export QUARRY_CACHE_DIR
 logs=
 broken=0
 
-build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
+configure() { # FOLDER, SETUP OPTIONS...: in the background, for a setup keeps one processor busy
+    [ -f "$1/build.ninja" ] || meson setup "$@" > "build/setup-$(basename "$1").log" 2>&1 &
+}
+
+build_and_test() { # FOLDER, TEST OPTIONS
     folder=$1 test_options=$2
-    shift 2
-    if { [ -f "$folder/build.ninja" ] || meson setup "$folder" "$@"; } && meson compile -C "$folder"; then
+    [ -f "$folder/build.ninja" ] || cat "build/setup-$(basename "$folder").log"
+    if meson compile -C "$folder"; then
         rm -f "$folder/meson-logs/testlog.json"
         # shellcheck disable=SC2086 # the options are separate words
         meson test -C "$folder" --print-errorlogs $test_options || broken=1
@@ -69,15 +73,21 @@ build_and_test() { # FOLDER, TEST OPTIONS, SETUP OPTIONS...
 
 # Of debug information, reports need the numbers of lines; all of it takes a third of a compiler's time.
 common="-Ddebug=false -Dc_args=-g1 -Dcpp_args=-g1"
+sanitized="-Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled"
 
 # shellcheck disable=SC2086 # the options are separate words
-build_and_test build/test "" $common -Doptimization=2 -Dsite=auto
+{
+    configure build/test $common -Doptimization=2 -Dsite=auto
+    [ ! "$fuzz" ] || configure build/fuzz --native-file tools/clang.ini $common $sanitized -Doptimization=1 \
+        -Dfuzz=true -Dfuzz_seconds=12 -Dexamples=false -Dbench=false -Dcli=false
+    [ ! "$sanitize" ] || configure build/sanitize $common $sanitized -Doptimization=1 -Dcheck_keys=true -Dbench=false
+}
+wait
+
+build_and_test build/test ""
 if [ "$fuzz" ]; then
     # The targets are bound by the processor: six at once, in two turns, have 4 seconds of it each.
-    # shellcheck disable=SC2086
-    build_and_test build/fuzz "--suite=fuzz --num-processes=6" --native-file tools/clang.ini $common \
-        -Doptimization=1 -Dfuzz=true -Dfuzz_seconds=12 -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
-        -Dexamples=false -Dbench=false -Dcli=false
+    build_and_test build/fuzz "--suite=fuzz --num-processes=6"
 fi
 if [ "$sanitize" ]; then
     # A sanitizer stops at the first error; the host's compiler is not ours to check for leaks.
@@ -85,10 +95,7 @@ if [ "$sanitize" ]; then
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     QUARRY_TEST_REDUCED=1
     export ASAN_OPTIONS UBSAN_OPTIONS QUARRY_TEST_REDUCED
-    # shellcheck disable=SC2086
-    build_and_test build/sanitize "--timeout-multiplier=4 --no-suite=style --no-suite=bench" \
-        $common -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled \
-        -Dcheck_keys=true -Dbench=false
+    build_and_test build/sanitize "--timeout-multiplier=4 --no-suite=style --no-suite=bench"
 fi
 
 # shellcheck disable=SC2086 # the logs are separate words

@@ -93,6 +93,14 @@ bool in_short_sample(const char *list, int k, int count)
     return ((uint64_t)k + n - first) % n < taken;
 }
 
+/* A sample has a quarter of slow tests and items; slow checkers take a quarter of those. */
+bool in_quarter(const char *text)
+{
+    enum { FEW = 4 };
+    const uint64_t few = getenv("QUARRY_TEST_REDUCED") ? FEW * FEW : FEW;
+    return share_of_items() < FEW || hash_of(number_in("QUARRY_TEST_SAMPLE"), text) % few == 0;
+}
+
 uint64_t run_seed(void)
 {
     const uint64_t seed = getenv("QUARRY_TEST_SEED") ? number_in("QUARRY_TEST_SEED")
@@ -145,10 +153,8 @@ void sample_tests(CMFixtureFunction setup)
 
 static bool is_left_out(const struct CMUnitTest *test)
 {
-    enum { FEW = 4 };
     return nwords == 0 && test->setup_func && test->setup_func == sampled_setup &&
-           share_of_items() >= FEW &&
-           hash_of(number_in("QUARRY_TEST_SAMPLE"), test->name) % FEW != 0;
+           !in_quarter(test->name);
 }
 
 /* The tests to run: those selected, and the table tests, because of their rows. */
