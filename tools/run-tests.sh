@@ -4,8 +4,9 @@
 # sanitizers, and with a check that each kernel's key in memory stands for one text.
 # With --fuzz every fuzz target runs for 12 seconds.
 # With --sample long tables are tested by one of 32 of their rows, and of slow lists and the tests in
-# the simulator of CUDA a quarter runs, with the sanitizers a sixteenth. The commit chooses which, so that another commit tests others;
-# QUARRY_TEST_SAMPLE=n repeats a choice, QUARRY_TEST_SHARE=n takes one of n.
+# the simulator of CUDA a quarter runs, with the sanitizers a sixteenth. The commit chooses which, so
+# that another commit tests others; QUARRY_TEST_SAMPLE=n repeats a choice, QUARRY_TEST_SHARE=n takes
+# one of n.
 # The end repeats the names of the tests that failed, with the last lines of their output.
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
 set -u
