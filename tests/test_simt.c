@@ -84,21 +84,29 @@ static const char sum_text[] =
     "sum : -1;\n"
     "}\n";
 
+/* Blocks of a launch: more than there are threads, and fewer for slow checkers. */
+enum { BLOCKS = 301 };
+
+static int blocks_here(void)
+{
+    return getenv("QUARRY_TEST_REDUCED") ? 31 : BLOCKS;
+}
+
 static void barriers_order_shared_memory(void **state)
 {
     (void)state;
     static const int64_t blocks[][3] = {{1, 1, 1},   {2, 1, 1}, {31, 1, 1},  {32, 1, 1}, {33, 1, 1},
                                         {100, 1, 1}, {7, 9, 3}, {256, 1, 1}, {16, 16, 4}};
-    enum { BLOCKS = 301 };
+    const int count = blocks_here();
     int out[BLOCKS];
     program p = build(sum_text, KERNELS("k"));
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         const int64_t *b = blocks[i];
         const int size = (int)(b[0] * b[1] * b[2]);
-        const shape s = {{BLOCKS, 1, 1}, {b[0], b[1], b[2]}, 0};
+        const shape s = {{count, 1, 1}, {b[0], b[1], b[2]}, 0};
         memset(out, 0, sizeof out);
-        assert_ok(run(p.kernels[0], s, out, BLOCKS, sizeof *out));
-        for (int block = 0; block < BLOCKS; block++)
+        assert_ok(run(p.kernels[0], s, out, count, sizeof *out));
+        for (int block = 0; block < count; block++)
             assert_int_equal(out[block], size * (size - 1) / 2 + size * block);
     }
     backend->code.unload(p.image);
@@ -1010,7 +1018,6 @@ static void launches_work_after_failures(void **state)
 {
     (void)state;
     need_host("a GPU does not fail so");
-    enum { BLOCKS = 301 };
     int out[BLOCKS];
     program bad = build("extern \"C\" __global__ void k(int *out, int n) {\n"
                         "    if (threadIdx.x == blockIdx.x % 99) return;\n"
@@ -1064,13 +1071,13 @@ typedef struct caller {
 static void *call(void *argument)
 {
     caller *c = argument;
-    enum { BLOCKS = 301 };
+    const int blocks = blocks_here();
     int out[BLOCKS];
     for (int round = 0; round < 10; round++) {
         memset(out, 0, sizeof out);
-        if (run(c->kernel, line(BLOCKS, 50), out, BLOCKS, sizeof *out) != GA_OK)
+        if (run(c->kernel, line(blocks, 50), out, blocks, sizeof *out) != GA_OK)
             c->wrong++;
-        for (int block = 0; block < BLOCKS; block++)
+        for (int block = 0; block < blocks; block++)
             c->wrong += out[block] != 50 * 49 / 2 + 50 * block;
     }
     return NULL;
