@@ -85,11 +85,11 @@ static const char sum_text[] =
     "}\n";
 
 /* Blocks of a launch: more than there are threads, and fewer for slow checkers. */
-enum { BLOCKS = 301 };
+enum { MANY = 301 };
 
 static int blocks_here(void)
 {
-    return getenv("QUARRY_TEST_REDUCED") ? 31 : BLOCKS;
+    return getenv("QUARRY_TEST_REDUCED") ? 31 : MANY;
 }
 
 static void barriers_order_shared_memory(void **state)
@@ -98,7 +98,7 @@ static void barriers_order_shared_memory(void **state)
     static const int64_t blocks[][3] = {{1, 1, 1},   {2, 1, 1}, {31, 1, 1},  {32, 1, 1}, {33, 1, 1},
                                         {100, 1, 1}, {7, 9, 3}, {256, 1, 1}, {16, 16, 4}};
     const int count = blocks_here();
-    int out[BLOCKS];
+    int out[MANY];
     program p = build(sum_text, KERNELS("k"));
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         const int64_t *b = blocks[i];
@@ -1018,7 +1018,7 @@ static void launches_work_after_failures(void **state)
 {
     (void)state;
     need_host("a GPU does not fail so");
-    int out[BLOCKS];
+    int out[MANY];
     program bad = build("extern \"C\" __global__ void k(int *out, int n) {\n"
                         "    if (threadIdx.x == blockIdx.x % 99) return;\n"
                         "    __syncthreads();\n"
@@ -1026,10 +1026,10 @@ static void launches_work_after_failures(void **state)
                         KERNELS("k"));
     program good = build(sum_text, KERNELS("k"));
     for (int i = 0; i < 20; i++) {
-        assert_message(run(bad.kernels[0], line(200, 99), out, BLOCKS, sizeof *out), GA_ERR_DEVICE,
+        assert_message(run(bad.kernels[0], line(200, 99), out, MANY, sizeof *out), GA_ERR_DEVICE,
                        "1 returned");
-        assert_ok(run(good.kernels[0], line(BLOCKS, 64), out, BLOCKS, sizeof *out));
-        for (int block = 0; block < BLOCKS; block++)
+        assert_ok(run(good.kernels[0], line(MANY, 64), out, MANY, sizeof *out));
+        for (int block = 0; block < MANY; block++)
             assert_int_equal(out[block], 64 * 63 / 2 + 64 * block);
     }
     backend->code.unload(bad.image);
@@ -1072,7 +1072,7 @@ static void *call(void *argument)
 {
     caller *c = argument;
     const int blocks = blocks_here();
-    int out[BLOCKS];
+    int out[MANY];
     for (int round = 0; round < 10; round++) {
         memset(out, 0, sizeof out);
         if (run(c->kernel, line(blocks, 50), out, blocks, sizeof *out) != GA_OK)
