@@ -7,6 +7,8 @@
 #include <quarry.h>
 
 #include "array/array.h"
+#include "base/alloc.h"
+#include "kernels/histogram/binned.h"
 #include "random.h"
 #include "run.h"
 #include "simulated_device.h"
@@ -113,17 +115,45 @@ static gpuarray *count_longs(const trial *t)
     return ga_bincount(away(given(t, GA_INT64, t->n + 1, t->m + 1, false)));
 }
 
-/* So many that a sample, every third element, tells the number of bins. m: of element 1, which the
- * sample lacks. */
-static gpuarray *longs_with(const trial *t)
+/* So many that they are counted before the largest is known. m: an element in the first turn of a
+ * block, or in the last one of all. */
+static gpuarray *longs_with(const trial *t, int64_t range, bool last)
 {
-    gpuarray *x = given(t, GA_INT64, (1 << 17) + 5, 300, false);
-    return ga_assign(ga_slice(x, "1:2"), ga_value_int((int)t->m)) == GA_OK ? x : NULL;
+    gpuarray *x = given(t, GA_INT64, (1 << 17) + 5, range, false);
+    const ga_status status =
+        x ? ga_assign(ga_slice(x, last ? "-1:" : "1:2"), ga_value_int((int)t->m)) : ga_error();
+    return status == GA_OK ? x : NULL;
 }
 
-static gpuarray *count_sampled(const trial *t)
+static gpuarray *count_few(const trial *t)
 {
-    return ga_bincount(longs_with(t), .minlength = t->n);
+    gpuarray *x = longs_with(t, 300, false);
+    return x ? ga_bincount(x, .minlength = t->n) : NULL;
+}
+
+static gpuarray *count_few_and_last(const trial *t)
+{
+    gpuarray *x = longs_with(t, 300, true);
+    return x ? ga_bincount(x, .minlength = t->n) : NULL;
+}
+
+static gpuarray *count_thousands(const trial *t)
+{
+    gpuarray *x = longs_with(t, 2000, false);
+    return x ? ga_bincount(x, .minlength = t->n) : NULL;
+}
+
+static gpuarray *count_thousands_and_last(const trial *t)
+{
+    gpuarray *x = longs_with(t, 2000, true);
+    return x ? ga_bincount(x, .minlength = t->n) : NULL;
+}
+
+/* One of two elements, read where it is. */
+static gpuarray *count_steps(const trial *t)
+{
+    gpuarray *x = longs_with(t, 2000, false);
+    return x ? ga_bincount(ga_slice(ga_repeat(x, 2), "1::2")) : NULL;
 }
 
 /* More than shared memory holds. */
@@ -279,27 +309,90 @@ static void counts(void **state)
     COMPARE(histogram_plane, 50);
 }
 
-static int launches_of(const trial *t)
+static int launches_of(work make, int64_t minlength, int64_t element)
 {
+    const trial t = {.n = minlength, .m = element, .seed = 3};
     const int before = simulated.launches;
-    compare("count_sampled", count_sampled, t);
-    return simulated.launches - before;
+    compare("bincount", make, &t);
+    return simulated.launches - before - 1; /* ga_assign()'s */
 }
 
-/* A pass over all elements is saved if the sample has the largest. */
-static void a_sample_tells_the_number_of_bins(void **state)
+/* One launch is enough if all elements are in the bins that cost no more than a single one, and two
+ * if blocks begin with the largest. */
+static void few_bins_are_counted_at_once(void **state)
 {
     (void)state;
-    const int once = launches_of(&(trial){.n = 0, .m = 7, .seed = 3});
-    assert_int_equal(launches_of(&(trial){.n = 900, .m = 800, .seed = 3}), once);
-    assert_true(launches_of(&(trial){.n = 0, .m = 800, .seed = 3}) > once);
-    assert_true(launches_of(&(trial){.n = 900, .m = 900, .seed = 3}) > once);
-    launches_of(&(trial){.n = 5000, .m = 7, .seed = 3});
+    const int64_t most = ga__binned_fast_counts(&simulated_device) - 1;
+    assert_in_range(most, 300, 1000);
+    assert_int_equal(launches_of(count_few, 0, 7), 1);
+    assert_int_equal(launches_of(count_few, 0, most - 1), 1);
+    assert_int_equal(launches_of(count_few, 0, most), 2);
+    assert_int_equal(launches_of(count_few, 2000, 1999), 1);
+    assert_int_equal(launches_of(count_few, 2000, 2000), 2);
+    assert_int_equal(launches_of(count_thousands, 0, 3000), 2);
+    assert_int_equal(launches_of(count_steps, 0, 3000), 3); /* one joins */
+}
+
+/* Passes that find the extremes come after those that did not find enough bins. Whether the last
+ * turn's largest element is seen depends on the order of threads. */
+static void the_largest_element_may_be_the_last(void **state)
+{
+    (void)state;
+    const int64_t most = ga__binned_fast_counts(&simulated_device) - 1;
+    assert_int_equal(launches_of(count_few_and_last, 0, most - 1), 1);
+    assert_in_range(launches_of(count_few_and_last, 0, most), 2, 3);
+    assert_int_equal(launches_of(count_thousands_and_last, 0, 1990), 2);
+    assert_in_range(launches_of(count_thousands_and_last, 0, 3000), 3, 4);
+    assert_int_equal(launches_of(count_thousands, 0, 5000), 3);
+    assert_int_equal(launches_of(count_few, 5000, 7), 2);
+}
+
+static void negative_elements_are_refused(void **state)
+{
+    (void)state;
     ga__use_device(&simulated_device);
     GA_SCOPE {
-        assert_null(count_sampled(&(trial){.m = -4, .seed = 3}));
-        assert_string_equal(ga_error_message(), "bincount: x has the negative element -4");
+        const work calls[] = {count_few, count_few_and_last, count_thousands};
+        for (int k = 0; k < 3; k++) {
+            assert_null(calls[k](&(trial){.m = -4, .seed = 3}));
+            assert_string_equal(ga_error_message(), "bincount: x has the negative element -4");
+            ga_clear_error();
+        }
+        const int64_t n = 1 << 18;
+        assert_null(ga_bincount(ga_full(GA_INT32, 1, &n, INT32_MIN)));
+        assert_string_equal(ga_error_message(), "bincount: x has the negative element -2147483648");
+        ga_clear_error();
     }
+}
+
+static bool count_all(void)
+{
+    bool done = false;
+    GA_SCOPE {
+        done = count_few(&(trial){.m = 7, .seed = 3}) &&
+               count_thousands_and_last(&(trial){.m = 3000, .seed = 3});
+    }
+    return done;
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    (void)state;
+    ga__use_device(&simulated_device);
+    assert_true(count_all());
+    const int64_t live = ga__alloc_live();
+    int failed = 0;
+    for (int n = 1, quiet = 0; quiet < 3; n++) {
+        ga__alloc_fail_at(n);
+        const bool done = count_all();
+        ga__alloc_fail_at(0);
+        assert_true(done || ga_error() == GA_ERR_MEMORY);
+        ga_clear_error();
+        assert_true(ga__alloc_live() <= live);
+        quiet = done ? quiet + 1 : 0;
+        failed += done ? 0 : 1;
+    }
+    assert_true(failed > 10);
 }
 
 static void sums_of_weights(void **state)
@@ -320,7 +413,10 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searches),
         cmocka_unit_test(counts),
-        cmocka_unit_test(a_sample_tells_the_number_of_bins),
+        cmocka_unit_test(few_bins_are_counted_at_once),
+        cmocka_unit_test(the_largest_element_may_be_the_last),
+        cmocka_unit_test(negative_elements_are_refused),
+        cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(sums_of_weights),
     };
     return run_named_tests(argc, argv, tests, open_device, NULL);

@@ -7,6 +7,8 @@
 #include <quarry.h>
 
 #include "array/array.h"
+#include "base/alloc.h"
+#include "device/tickets.h"
 #include "random.h"
 #include "run.h"
 #include "simulated_device.h"
@@ -168,6 +170,60 @@ static void long_rows_look_back(void **state)
     compare_simple(6, 0, 1, 70001, 1, 1);
 }
 
+/* Launches leave words in one memory of their stream. Once tags run out, each has its own. */
+static void launches_have_tags_of_their_own(void **state)
+{
+    (void)state;
+    ga__stream *stream = &simulated_device.stream, *host = &ga__find_device("cpu")->stream;
+    void *first, *second;
+    uint32_t tag, next;
+    assert_int_equal(ga__stream_states(stream, &first, &tag), GA_OK);
+    assert_int_equal(ga__stream_states(stream, &second, &next), GA_OK);
+    assert_non_null(first);
+    assert_ptr_equal(first, second);
+    assert_int_equal(next, tag + 1);
+    stream->tagged = UINT32_MAX - 1;
+    assert_int_equal(ga__stream_states(stream, &first, &tag), GA_OK);
+    assert_ptr_equal(first, second);
+    assert_int_equal(tag, UINT32_MAX);
+    assert_int_equal(ga__stream_states(stream, &first, &tag), GA_OK);
+    assert_null(first);
+    compare_simple(2, 0, 1, 43009, 1, 1);
+    stream->tagged = next;
+    assert_int_equal(ga__stream_states(host, &first, &tag), GA_OK);
+    assert_null(first);
+}
+
+/* In a new stream, the first scan makes that memory. */
+static void a_stream_without_memory_scans_nothing(void **state)
+{
+    (void)state;
+    int failed = 0;
+    ga__use_device(&simulated_device);
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(43009));
+    for (int n = 1, done = 0; !done; n++) {
+        ga_stream *stream = ga_stream_new();
+        assert_int_equal(ga_set_stream(stream), GA_OK);
+        ga__alloc_fail_at(n);
+        gpuarray *sums = ga_cumsum(x);
+        ga__alloc_fail_at(0);
+        assert_true(sums || ga_error() == GA_ERR_MEMORY);
+        ga_clear_error();
+        failed += sums ? 0 : 1;
+        done = sums != NULL;
+        assert_true(!sums || ga_item_double(ga_slice(sums, "-1")) == 43009);
+        ga_free(sums);
+        void *states;
+        uint32_t tag;
+        ga__stream_expose(stream);
+        assert_int_equal(ga__stream_states(stream, &states, &tag), GA_OK);
+        assert_null(states);
+        ga_stream_free(stream);
+    }
+    assert_true(failed > 0);
+    ga_free(x);
+}
+
 static void compare_cases(int count, const scan_case *cases)
 {
     for (int k = 0; k < count; k++) {
@@ -307,6 +363,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_rows_look_back),
+        cmocka_unit_test(launches_have_tags_of_their_own),
+        cmocka_unit_test(a_stream_without_memory_scans_nothing),
         cmocka_unit_test(tiles_wait_in_shared_memory),
         cmocka_unit_test(totals_are_there_before_tiles_are_scanned),
         cmocka_unit_test(short_rows_share_tiles),

@@ -261,13 +261,15 @@ struct ga_stream {
     ga__device *device;
     void *handle;        /* the backend's: a cudaStream_t; NULL is the device's own stream */
     void *event, *state; /* the backend's own */
-    uint64_t bit, exclusive_use;  /* stream.c's: see ga__use */
-    bool wrapped;                 /* the handle is the caller's */
-    struct ga_graph *graph;       /* the graph that records this stream's work, or NULL */
-    const ga__recorder *recorder; /* set together with `graph` */
-    _Atomic(void *) tickets;      /* tickets.c's: see ga__stream_tickets */
-    ga__memory ticket_memory;     /* tickets.c's */
-    struct ga_stream *next;       /* in the device's list */
+    uint64_t bit, exclusive_use;            /* stream.c's: see ga__use */
+    bool wrapped;                           /* the handle is the caller's */
+    struct ga_graph *graph;                 /* the graph that records this stream's work, or NULL */
+    const ga__recorder *recorder;           /* set together with `graph` */
+    _Atomic(void *) tickets;                /* tickets.c's: see ga__stream_tickets */
+    _Atomic(void *) states;                 /* tickets.c's: see ga__stream_states */
+    _Atomic uint64_t tagged;                /* calls that have had the states, or UINT32_MAX */
+    ga__memory ticket_memory, state_memory; /* tickets.c's */
+    struct ga_stream *next;                 /* in the device's list */
 };
 
 struct ga__device {

@@ -4,6 +4,8 @@
 #include <assert.h>
 
 #include "base/error.h"
+#include "device/readback.h"
+#include "device/tickets.h"
 #include "kernels/histogram/binned_plan.h"
 
 typedef ga__binned_plan plan;
@@ -26,6 +28,24 @@ static void add_head(const plan *p, const gpuarray *rows, ga__params *params)
         .uppers = (uint64_t)p->uppers,
         .step = (uint64_t)p->step,
         .room = (uint64_t)p->room};
+}
+
+/* Where the number of needed bins is: in the slot after them. */
+static size_t needed_at(const ga__binned *call)
+{
+    return (size_t)call->nbins * sizeof(int64_t);
+}
+
+/* What the last block of the launch needs to tell the number of needed bins. */
+static ga_status add_ending(const plan *p, const gpuarray *rows, ga__stream *stream,
+                            ga__bins_params *head)
+{
+    const ga__readback readback =
+        ga__readback_begin(stream, rows->buffer, rows->data + needed_at(p->call), sizeof(int64_t));
+    head->readback = readback.address;
+    head->tag = readback.tag;
+    head->ticket = (uint64_t)(uintptr_t)ga__stream_tickets(stream);
+    return head->ticket ? GA_OK : ga_error();
 }
 
 /* ---- The kernel ---- */
@@ -76,6 +96,8 @@ static ga_status launch(const plan *p, gpuarray *rows)
     ga_status status = stream ? GA_OK : ga_error();
     if (status == GA_OK && rows)
         status = ga__use(stream, rows->buffer, true);
+    if (status == GA_OK && call->use == GA__BINNED_WITHIN)
+        status = add_ending(p, rows, stream, (ga__bins_params *)words);
     const ga__launch launch = {.grid = p->grid,
                                .block = p->walk.head.block,
                                .shared = p->shared,
@@ -139,4 +161,23 @@ ga_status ga__binned_run(const ga__binned *call, gpuarray **rows)
     assert(p.walk.n > 0);
     ga__binned_plan_make(&p);
     return ga__binned_stores(call->use) ? launch(&p, NULL) : run_into_rows(&p, rows);
+}
+
+ga_status ga__binned_run_within(const ga__binned *call, gpuarray **rows, int64_t *needed)
+{
+    const int64_t one = 1, stride = sizeof(int64_t);
+    gpuarray *made, *number;
+    assert(call->use == GA__BINNED_WITHIN);
+    if (ga__binned_run(call, &made) != GA_OK)
+        return ga_error();
+    number = ga__array_view(made, GA_INT64, 1, &one, &stride, (int64_t)needed_at(call));
+    const ga_status status =
+        number ? ga__array_download(call->formula->name, number, 0, needed, sizeof *needed)
+               : ga_error();
+    ga_free(number);
+    if (status == GA_OK)
+        *rows = made;
+    else
+        ga_free(made);
+    return status;
 }

@@ -10,6 +10,16 @@
  * and so the bits of sums, depend on the shape, the layouts and the device alone. */
 ga_status ga__binned_run(const ga__binned *binned, gpuarray **rows);
 
+/* CUDA: counts the elements of one operand as long as none has the last of the bins, and waits for
+ * the result. *needed is the number of bins up to the last one with elements. If an element has the
+ * last bin, *needed is at least call->nbins, the counts are those of a part of the elements, and
+ * *needed is one more than the largest of some elements, or INT64_MAX. The use is
+ * GA__BINNED_WITHIN, and a block has room for the counts. No graph can record it. */
+ga_status ga__binned_run_within(const ga__binned *binned, gpuarray **rows, int64_t *needed);
+
+/* The most bins of a GPU that count as fast as a single one: each lane of a warp has its own. */
+int64_t ga__binned_fast_counts(const ga__device *device);
+
 /* Whether a block of a GPU has room for so many counts or sums of so many bytes. */
 bool ga__binned_owns(const ga__device *device, int64_t nbins, size_t size);
 

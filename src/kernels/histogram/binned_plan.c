@@ -65,11 +65,14 @@ static void plan_host(plan *p)
 #define SEARCHING_BLOCK 1024 /* where a multiprocessor has one, for a large table */
 #define WEIGHING_BLOCK 128   /* each warp has sums of its own: fewer leave room for more bins */
 #define ELEMENTS 16          /* of a thread at a time: 64 bytes of float32 are in flight */
+#define MOST_ELEMENTS 32     /* where each is its bin: */
+#define ELEMENTS_BYTES 128   /* so many bytes are in flight */
 #define SEARCHED 8        /* the same where each element is searched for: eight loads in flight */
 #define REGISTERS 65536   /* of a multiprocessor */
 #define MORE_REGISTERS 24 /* of a thread, beside those of its elements */
 #define WAVES 3           /* of blocks of counts */
 #define TURNS 16          /* of such a block, if there are several waves */
+#define FULL_BLOCKS 4     /* of a multiprocessor: more than it has threads for */
 #define WARP_COPIES 32    /* a lane of a warp has its own bank of shared memory */
 #define PLAIN_SHARED ((size_t)32 << 10) /* what every block may have */
 #define SYSTEM_SHARED ((size_t)1 << 10) /* what the system takes of each block's */
@@ -93,6 +96,11 @@ static size_t shared_on(const ga__device *device, size_t blocks)
 static size_t shared_of(const plan *p, size_t blocks)
 {
     return shared_on(p->walk.device, blocks);
+}
+
+int64_t ga__binned_fast_counts(const ga__device *device)
+{
+    return (int64_t)(shared_on(device, FULL_BLOCKS) / (WARP_COPIES * sizeof(uint32_t))) - 1;
 }
 
 bool ga__binned_owns(const ga__device *device, int64_t nbins, size_t size)
@@ -133,10 +141,19 @@ static void plan_edges(plan *p, int64_t elements)
 {
     const gpuarray *edges = p->call->edges;
     if (!edges || p->call->use == GA__BINNED_WEIGH || edges->size > elements ||
-        ga_nbytes(edges) > shared_of(p, 4) / EDGES_PART)
+        ga_nbytes(edges) > shared_of(p, FULL_BLOCKS) / EDGES_PART)
         return;
     p->head.table = GA__TABLE_EDGES;
     p->shared = p->room = whole_vectors(ga_nbytes(edges));
+}
+
+/* The shared memory of a block beside its table, where as many blocks run as registers allow. */
+static size_t share_of_counts(const plan *p)
+{
+    const size_t blocks = p->head.blocks > 0 && p->head.blocks < FULL_BLOCKS ? p->head.blocks
+                                                                             : FULL_BLOCKS,
+                 share = shared_of(p, blocks);
+    return share > p->room ? share - p->room : 0;
 }
 
 /* Counts and sums of integers are in shared memory as far as it goes, in copies if these fit the
@@ -145,10 +162,11 @@ static void plan_counts(plan *p)
 {
     const size_t slot = p->call->wide_sums ? sizeof(uint64_t) : sizeof(uint32_t);
     const int64_t bytes = ga__add_sizes(p->call->nbins, 1) * (int64_t)slot;
-    const int64_t share = (int64_t)(shared_of(p, 4) > p->room ? shared_of(p, 4) - p->room : 0),
+    const int64_t share = (int64_t)share_of_counts(p),
                   all = (int64_t)(shared_of(p, 1) > p->room ? shared_of(p, 1) - p->room : 0);
     p->rows = p->copies = 1;
     p->pitch = p->range = p->call->nbins;
+    p->pitch += p->call->use == GA__BINNED_WITHIN ? 1 : 0; /* the number of bins with elements */
     p->head.own_bins = bytes <= all;
     while (p->head.own_bins && p->copies < WARP_COPIES && 2 * p->copies * bytes <= share)
         p->copies *= 2;
@@ -161,12 +179,24 @@ static void plan_counts(plan *p)
 static void plan_sums(plan *p)
 {
     const size_t slot = sizeof(double) * (WEIGHING_BLOCK / GA__WARP);
-    const size_t share = shared_of(p, 4) > p->room ? shared_of(p, 4) - p->room : 0;
+    const size_t share =
+        shared_of(p, FULL_BLOCKS) > p->room ? shared_of(p, FULL_BLOCKS) - p->room : 0;
     p->copies = 1;
     p->pitch = p->call->nbins;
     p->range = least(p->call->nbins, most((int64_t)(share / slot), GA__WARP));
     p->head.own_bins = true;
     p->shared += (size_t)p->range * slot;
+}
+
+/* Elements that a thread takes at a time. */
+static int elements_of(const plan *p)
+{
+    const ga__operand *x = p->call->operands;
+    if (p->call->table)
+        return SEARCHED;
+    if (p->call->use != GA__BINNED_WITHIN)
+        return ELEMENTS;
+    return (int)least(MOST_ELEMENTS, ELEMENTS_BYTES / (int64_t)ga__dtype_size(x->type));
 }
 
 /* Blocks of counts for which the compiler leaves registers on a multiprocessor: a thread needs
@@ -176,8 +206,8 @@ static int blocks_by_registers(const plan *p)
     int words = 0;
     for (int k = 0; k < p->call->noperands; k++)
         if (p->call->operands[k].array && ga__operand_streamed(&p->call->operands[k]))
-            words +=
-                ELEMENTS * (int)most((int64_t)ga__dtype_size(p->call->operands[k].type), 4) / 4;
+            words += elements_of(p) *
+                     (int)most((int64_t)ga__dtype_size(p->call->operands[k].type), 4) / 4;
     return (int)most(REGISTERS / (BLOCK * (words + MORE_REGISTERS)), 1);
 }
 
@@ -217,7 +247,7 @@ static void plan_grid(plan *p)
 static void plan_cuda(plan *p)
 {
     ga__elementwise_plan *walk = &p->walk;
-    const int elements = p->call->table ? SEARCHED : ELEMENTS;
+    const int elements = elements_of(p);
     walk->head.lanes = ga__elementwise_lanes(walk);
     walk->head.unroll = walk->head.lanes < elements ? elements / walk->head.lanes : 1;
     walk->head.block = threads(p);
@@ -228,9 +258,9 @@ static void plan_cuda(plan *p)
     const int64_t searched = ga__ceil_div(walk->n, walk->device->processors);
     plan_table(p, searched);
     plan_edges(p, searched);
-    if (p->call->use == GA__BINNED_COUNT && !p->call->table)
+    if (ga__binned_counts(p->call->use) && !p->call->table)
         p->head.blocks = (uint8_t)blocks_by_registers(p);
-    if (p->call->use == GA__BINNED_COUNT || p->call->use == GA__BINNED_SUM)
+    if (ga__binned_counts(p->call->use) || p->call->use == GA__BINNED_SUM)
         plan_counts(p);
     else if (p->call->use == GA__BINNED_WEIGH)
         plan_sums(p);

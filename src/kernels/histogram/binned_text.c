@@ -29,6 +29,7 @@ ga__record *ga__binned_text(const ga__formula *f, const ga__declaration *d,
     else
         ga__record_set_number(record, GA__KEY(bounds), (int)v->walk.head.block);
     ga__record_set_flag(record, GA__KEY(own_bins), head->own_bins);
+    ga__record_set_flag(record, GA__KEY(within), head->use == GA__BINNED_WITHIN);
     ga__record_set_flag(record, GA__KEY(shared), head->own_bins || head->table);
     ga__record_set_flag(record, GA__KEY(past_cache), head->past_cache);
     ga__record_set_number(record, GA__KEY(strip), head->group);

@@ -10,8 +10,15 @@ typedef enum ga__binned_use {
     GA__BINNED_VALUE, /* the body sets the array `y` from it, whose elements are those of `r` */
     GA__BINNED_COUNT, /* it counts the element */
     GA__BINNED_WEIGH, /* it adds the element of `w` to a sum */
-    GA__BINNED_SUM    /* CUDA: it adds the integer of `w` to a sum that wraps around */
+    GA__BINNED_SUM,   /* CUDA: it adds the integer of `w` to a sum that wraps around */
+    GA__BINNED_WITHIN /* CUDA: it counts the element, unless one has the last bin */
 } ga__binned_use;
+
+/* Whether bins count elements. */
+static inline bool ga__binned_counts(ga__binned_use use)
+{
+    return use == GA__BINNED_COUNT || use == GA__BINNED_WITHIN;
+}
 
 /* Whether each element has a result. */
 static inline bool ga__binned_stores(ga__binned_use use)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "device/memory.h"
+#include "device/tickets.h"
 #include "kernels/scan/scan_plan.h"
 
 typedef ga__scan_plan plan;
@@ -101,19 +102,32 @@ static const ga__loaded_kernel *find_kernel(const call *c)
                                     offsetof(ga__scan_variant, operand) + 8 * (size_t)p->noperands);
 }
 
-/* Memory for the states of tiles, all zero: nothing is there yet. */
-static ga_status make_states(call *c, ga__stream *stream, ga__buffer **states)
+static void set_states(call *c, void *memory, uint32_t tag)
 {
-    const size_t nbytes = ga__scan_plan_state_bytes(&c->p);
-    if (nbytes == 0)
-        return GA_OK;
-    *states = ga__buffer_new(c->p.device, TICKET_BYTES + nbytes);
-    if (!*states)
-        return ga_error();
-    void *const memory = (*states)->memory;
     c->head->ticket = (uint64_t)(uintptr_t)memory;
     c->head->states = c->head->ticket + TICKET_BYTES;
-    return stream->device->backend->memory.zero(stream, memory, TICKET_BYTES + nbytes);
+    c->head->tag = tag;
+}
+
+/* Memory for the states of tiles, in which none has the call's tag: the stream's, or all zeros. */
+static ga_status make_states(call *c, ga__stream *stream, ga__buffer **states)
+{
+    const size_t nbytes = TICKET_BYTES + ga__scan_plan_state_bytes(&c->p);
+    void *memory = NULL;
+    uint32_t tag;
+    if (nbytes == TICKET_BYTES)
+        return GA_OK;
+    if (nbytes <= GA__STATE_BYTES && ga__stream_states(stream, &memory, &tag) != GA_OK)
+        return ga_error();
+    if (memory) {
+        set_states(c, memory, tag);
+        return GA_OK;
+    }
+    *states = ga__buffer_new(c->p.device, nbytes);
+    if (!*states)
+        return ga_error();
+    set_states(c, (*states)->memory, 1);
+    return stream->device->backend->memory.zero(stream, (*states)->memory, nbytes);
 }
 
 static ga_status launch(call *c, const ga__loaded_kernel *kernel)

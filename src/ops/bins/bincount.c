@@ -10,8 +10,8 @@
 /* Where CUDA counts before it knows the largest element. */
 enum {
     LONG_BYTES = 1 << 19, /* of x, for each processor */
-    SAMPLED = 1 << 16,    /* elements of a sample */
-    FEW_BINS = 1 << 12    /* a sample is likely to have the largest of so many */
+    MOST_BINS = 1 << 12,  /* the elements that blocks begin with are likely to have the largest */
+    TRIES = 2
 };
 
 static ga_status check(const ga_bincount_args *args)
@@ -76,46 +76,41 @@ static ga__binned call_of(const ga_bincount_args *args, const ga__formula *formu
                         .noperands = 1};
 }
 
-/* The number of bins that a sample of the elements needs; a negative one has no number that fits.
- */
-static ga_status find_sampled_length(const gpuarray *x, int64_t minlength, int64_t *length)
-{
-    const int64_t step = ga__ceil_div(x->size, SAMPLED), count = ga__ceil_div(x->size, step),
-                  stride = x->strides[0] * step;
-    gpuarray *sample = ga__array_view(x, x->dtype, 1, &count, &stride, 0);
-    ga_value low, high;
-    ga_status status = sample ? ga__extremes("bincount", sample, &low, &high) : ga_error();
-    ga_free(sample);
-    if (status != GA_OK)
-        return status;
-    *length = is_negative(low) ? INT64_MAX : length_up_to(high, minlength);
-    return GA_OK;
-}
-
-/* Counts in one pass, if no element is outside the bins that a sample needs: these have a bin of
- * their own, the last. Otherwise *counts is NULL. */
-static ga_status count_in_one_pass(const ga_bincount_args *args, gpuarray **counts)
+/* Counts in one pass, if all elements are less than `most`. Otherwise *counts is NULL, and *needed
+ * is the number of bins that some elements need, more than `most`, or INT64_MAX. */
+static ga_status count_within(const ga_bincount_args *args, int64_t most, int64_t *needed,
+                              gpuarray **counts)
 {
     static const ga__formula formula = {.id = GA__BINS_FORMULA_ID(GA__ID_WHOLE_OR_OUTSIDE),
                                         .name = "bincount",
                                         .body = "ga::whole_bins(bin, x, ga_bins - 1)"};
-    ga__operand operands[2] = {ga__streamed_operand("x", args->x, args->x->dtype)};
+    const ga__operand operand = ga__streamed_operand("x", args->x, args->x->dtype);
     ga__binned call = call_of(args, &formula);
-    int64_t length, outside = 0;
+    gpuarray *rows;
     *counts = NULL;
-    const ga_status sampled = find_sampled_length(args->x, args->minlength, &length);
-    if (sampled != GA_OK || length > FEW_BINS)
-        return sampled;
-    call.nbins = length + 1;
-    gpuarray *all = ga__count_bins(&call, operands, NULL);
-    ga_status status = all ? ga__array_download("bincount", all, (size_t)length * sizeof outside,
-                                                &outside, sizeof outside)
-                           : ga_error();
-    if (status == GA_OK && outside == 0) {
-        *counts = ga__array_view(all, GA_INT64, 1, &length, all->strides, 0);
-        status = *counts ? GA_OK : ga_error();
-    }
-    ga_free(all);
+    call.use = GA__BINNED_WITHIN;
+    call.nbins = most + 1;
+    call.operands = &operand;
+    if (ga__binned_run_within(&call, &rows, needed) != GA_OK)
+        return ga_error();
+    const bool counted = *needed <= most;
+    const int64_t length = *needed > args->minlength ? *needed : args->minlength;
+    if (counted)
+        *counts = ga__array_view(rows, GA_INT64, 1, &length, &rows->strides[1], 0);
+    ga_free(rows);
+    return !counted || *counts ? GA_OK : ga_error();
+}
+
+/* Counts with as many bins as cost no more than one, then with those that elements turn out to
+ * need. *counts is NULL where both are too few. */
+static ga_status count_in_one_pass(const ga_bincount_args *args, gpuarray **counts)
+{
+    const int64_t fast = ga__binned_fast_counts(args->x->buffer->device) - 1;
+    int64_t bins = fast > args->minlength ? fast : args->minlength;
+    ga_status status = GA_OK;
+    *counts = NULL;
+    for (int k = 0; k < TRIES && bins <= MOST_BINS && status == GA_OK && !*counts; k++)
+        status = count_within(args, bins, &bins, counts);
     return status;
 }
 
