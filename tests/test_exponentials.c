@@ -53,8 +53,8 @@ static double uniform(uint64_t *seed)
  * else: multiples of 64 and of 32, and 2^57, from which on it is the largest exponent. */
 static double huge(int k, uint64_t *seed)
 {
-    const double scale[KEPT] = {0x1p63, 256, 130, 1e308, 0x1p58},
-                 centre[KEPT] = {0, 0x1p57, 32, -1e308, -0x1p59};
+    const double scale[KEPT] = {0x1p57, 256, 130, 1e308, 0x1p58},
+                 centre[KEPT] = {0x1p63 - 0x1p58 + 0x1p10, 0x1p57, 32, -1e308, -0x1p59};
     return centre[k] + uniform(seed) * scale[k];
 }
 
