@@ -212,6 +212,23 @@ static void columns_fit_or_keep_the_steps(void **state)
                      cases[k].fused ? "" : " not");
 }
 
+/* Columns of one reduction are soon faster by the steps, which read them once as well. */
+static void long_columns_of_one_step_are_reduced(void **state)
+{
+    static const struct {
+        ga_dtype dtype;
+        int64_t longest;
+    } cases[] = {
+        {GA_FLOAT16, 1}, {GA_BFLOAT16, 1}, {GA_FLOAT32, 128}, {GA_FLOAT64, 8}}; /* 1: none */
+    (void)state;
+    need_simulator();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        assert_true(fuses_on_large(forms[4], cases[k].dtype, cases[k].longest, 9999) ==
+                    (cases[k].longest > 1));
+        assert_false(fuses_on_large(forms[4], cases[k].dtype, cases[k].longest + 1, 9999));
+    }
+}
+
 /* ---- Values of columns without the reduced axes ---- */
 
 #define NEAR "(x - mean(x, axis=0)) / (1 + max(x, axis=0))"
@@ -320,9 +337,13 @@ int main(int argc, char **argv)
 {
     setenv("QUARRY_THREADS", "3", 1); /* the simulator runs as many blocks at once */
     const struct CMUnitTest tests[] = {
-        simulating_test(every_way_of_cuda),      simulating_test(every_form_of_cuda),
-        simulating_test(every_form_of_the_host), simulating_test(columns_fit_or_keep_the_steps),
-        simulating_test(windows_of_any_shape),   simulating_test(calls_on_both_devices),
+        simulating_test(every_way_of_cuda),
+        simulating_test(every_form_of_cuda),
+        simulating_test(every_form_of_the_host),
+        simulating_test(columns_fit_or_keep_the_steps),
+        simulating_test(windows_of_any_shape),
+        simulating_test(calls_on_both_devices),
+        simulating_test(long_columns_of_one_step_are_reduced),
     };
     return run_named_tests(argc, argv, tests, open_devices, NULL);
 }

@@ -148,10 +148,13 @@ static void add_step(writer *w, int k)
         return;
     }
     for (int p = 0; p < step->group.nparts; p++) {
+        if (ga__is_accumulated(&w->plan->graph, &step->group, p))
+            continue;
+        const int part = ga__kernel_part(&w->plan->graph, &step->group, p);
         snprintf(label, sizeof(label), "%s: step", part_name(w, step, p));
-        add_lines(w, label, step->reduction.formula.parts[p]->step);
-        snprintf(label, sizeof(label), "%s: finish, ga_finish%d(a)", part_name(w, step, p), p);
-        add_lines(w, label, step->reduction.formula.parts[p]->finish);
+        add_lines(w, label, step->reduction.formula.parts[part]->step);
+        snprintf(label, sizeof(label), "%s: finish, ga_finish%d(a)", part_name(w, step, p), part);
+        add_lines(w, label, step->reduction.formula.parts[part]->finish);
     }
     for (int i = 0; step->group.nparts && i < step->group.nresults; i++)
         add_lines(w, "stores", step->finish[i]);

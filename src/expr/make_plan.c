@@ -18,8 +18,10 @@ static ga__plan *plan_rows_and_steps(ga__graph *graph, const ga__device *device,
     ga__plan *plan = ga__plan_new(graph, most_parts);
     if (plan && (merged || plan->nsteps > 1)) {
         plan->fused = rows;
-        if (rows)
+        if (rows) {
+            rows->formula.joins = merged;
             rows->formula.one_step = plan->nsteps == 1;
+        }
     } else {
         ga__fused_free(rows);
     }

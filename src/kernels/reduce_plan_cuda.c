@@ -14,8 +14,7 @@
 #define LARGE_ROW_UNROLL 4
 #define SMALL_ACCUMULATOR 8    /* bytes */
 #define INDEXED_ACCUMULATOR 32 /* a value and its index: as far as they fit 40 registers */
-#define RAGGED_THREADS 1024    /* of a multiprocessor, at least; */
-#define DOUBLE_THREADS 512     /* fewer for exponentials of double, which take more registers */
+#define RAGGED_THREADS 1024    /* of a multiprocessor, at least */
 #define LONG_ROW 1024          /* vectors: a whole block reduces the row, */
 #define SMALL_BLOCK 128        /* a small one where there are many rows of few vectors each: */
 #define SMALL_BLOCK_VECTORS 32 /* fewer than these for each of its threads */
@@ -191,23 +190,12 @@ static bool wants_large_block(const plan *p)
     return small ? p->v.lanes <= 8 : indexed && p->v.lanes > 1 && p->v.lanes <= 4;
 }
 
-static bool sums_double_exponentials(const plan *p)
-{
-    const ga__reduction *r = p->reduction;
-    bool found = false;
-    for (int k = 0; k < r->formula.nparts; k++)
-        found |= r->type[k] == GA_FLOAT64 && ga__part_sums_exponentials(r->formula.parts[k]);
-    return found;
-}
-
 /* Blocks whose registers a multiprocessor must hold, set where the compiler would otherwise take a
  * few registers too many; 0: no constraint. Four large blocks are all its threads. */
 static int min_blocks(const plan *p)
 {
-    if (p->v.ragged) {
-        const int threads = sums_double_exponentials(p) ? DOUBLE_THREADS : RAGGED_THREADS;
-        return p->v.block < threads ? threads / p->v.block : 1;
-    }
+    if (p->v.ragged)
+        return p->v.block < RAGGED_THREADS ? RAGGED_THREADS / p->v.block : 1;
     if (!p->large)
         return 0;
     if (p->v.accumulator_bytes > SMALL_ACCUMULATOR)

@@ -77,10 +77,4 @@ static inline bool ga__part_is_first_greatest(const ga__part_formula *part)
     return strcmp(part->combine, "ga::first_max(a, b)") == 0;
 }
 
-/* Whether the accumulator is a sum of exponentials beside the largest one. */
-static inline bool ga__part_sums_exponentials(const ga__part_formula *part)
-{
-    return strcmp(part->accumulator, "ga::log_sum<T>") == 0;
-}
-
 #endif

@@ -59,7 +59,7 @@ static const struct {
                             "__builtin_memcpy(&low, &half, 2); halves = low; }"},
     {"cvt.rn.satfinite.e4m3x2.f32", SATURATED},
     {"cvt.rn.satfinite.e5m2x2.f32", SATURATED},
-    {"cvt.rn.bf16.f32", "near = from_float(a);"},
+    {"cvt.rn.bf16x2.f32 %0, 0f00000000", "near = from_float(a);"},
     {"cvt.rn.f16x2.f32", PACKED(float16)},
     {"cvt.rn.bf16x2.f32", PACKED(bfloat16)},
     {"add.rn.f16x2", TWO(float16, +)},

@@ -125,8 +125,8 @@ void ga__coder_add_result(coder *c, int k, const char *finished)
 /* The result of one of the kernel's reductions. */
 static void add_part(coder *c, int k, int p)
 {
-    char finished[32];
-    snprintf(finished, sizeof(finished), "ga_finish%d(a)", p);
+    char finished[GA__FINISHED_SIZE];
+    ga__write_finished(finished, c->graph, c->group, p);
     ga__coder_add_result(c, k, finished);
 }
 
@@ -207,18 +207,22 @@ static void code_map(coder *c)
     c->either = c->pairs_dtype != GA_NO_DTYPE;
     ga__coder_add_statements(c);
     c->either = false;
-    for (int p = 0; p < c->group->nparts; p++)
-        ga__strbuf_addf(&c->text, "%s%s", p ? ", " : "return {", c->name[operand_of(c, p)]);
+    ga__strbuf_add(&c->text, "return {");
+    for (int p = 0, n = 0; p < c->group->nparts; p++)
+        if (!ga__is_accumulated(c->graph, c->group, p))
+            ga__strbuf_addf(&c->text, "%s%s", n++ ? ", " : "", c->name[operand_of(c, p)]);
     ga__strbuf_add(&c->text, "}");
     c->step->text = ga__strbuf_take(&c->text);
 }
 
-/* Writes "ga_finish0(a)", or "[&] { statements; return ...; }()". */
+/* Writes one finished result, or "[&] { statements; return ...; }()". */
 static char *code_finish(coder *c, int node)
 {
     const int part = part_index(c, node);
     if (part >= 0) {
-        ga__strbuf_addf(&c->text, "ga_finish%d(a)", part);
+        char finished[GA__FINISHED_SIZE];
+        ga__write_finished(finished, c->graph, c->group, part);
+        ga__strbuf_add(&c->text, finished);
         return ga__strbuf_take(&c->text);
     }
     ga__coder_start(c, node);
@@ -242,7 +246,8 @@ static void set_reduction(ga__step *step, const ga__graph *graph)
         const ga__row *op = &ga__rows[node->key.row];
         double ddof;
         memcpy(&ddof, &node->key.bits[0], sizeof(ddof));
-        ga__add_part(r, ga__node_part(node), node->loop, ddof);
+        if (!ga__is_accumulated(graph, &step->group, p))
+            ga__add_part(r, ga__node_part(node), node->loop, ddof);
         step->empty_is_error |= op->empty_is_error && !node->key.bits[1];
     }
     for (int k = 0; k < step->group.nresults; k++)
@@ -274,7 +279,7 @@ static ga_status set_id(ga__step *step, const ga__graph *graph)
         ga__describe(&s, step->finish[0]);
     for (int p = 0; p < group->nparts; p++) {
         ga__describe(&s, ga__node_reduction(&graph->nodes[group->part[p]]));
-        ga__describe(&s, ga_dtype_name(step->reduction.type[p]));
+        ga__describe(&s, ga_dtype_name(graph->nodes[group->part[p]].loop));
     }
     for (int k = 0; group->nparts > 0 && k < group->nresults; k++) {
         ga__describe(&s, step->finish[k]);

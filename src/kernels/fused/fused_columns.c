@@ -6,12 +6,13 @@
 
 /* The longest columns that one kernel takes faster than the steps do, in elements: measured on an
  * H100, section "Fused columns" of bench/results/h100-2026-11-25.md, and on an H200, "Long columns"
- * of h200-2026-11-26.md. SMALL elements have 16 bits or less. ODD rows end inside sectors, which
- * neighbouring blocks write at different times. */
+ * and "Sums of exponentials of 16 and 64 bits" of h200-2026-11-26.md. SMALL elements have 16 bits
+ * or less. ODD rows end inside sectors, which neighbouring blocks write at different times. */
 #define LONGEST_SMALL 256       /* even rows, or values are kept */
 #define LONGEST_SMALL_ODD 64    /* nothing is kept */
 #define LONGEST_PER_COLUMN 1024 /* one result of each column: odd rows are only read */
 #define LONGEST_ONE_STEP 128    /* the same, if the steps are a reduction of 4-byte elements */
+#define LONGEST_ONE_STEP_WIDE 8 /* of doubles */
 #define LONGEST_ODD 128         /* whether or not values are kept */
 #define LONGEST_EVEN 1024       /* likewise */
 
@@ -150,10 +151,12 @@ static bool has_few_strips(const plan *p, int nbytes)
 static int64_t longest(const plan *p, bool even)
 {
     const int64_t size = (int64_t)p->widest;
+    if (p->call->formula->one_step)
+        return size < WORD ? 0 : size == WORD ? LONGEST_ONE_STEP : LONGEST_ONE_STEP_WIDE;
     if (size < WORD)
         return even || p->call->formula->nkept > 0 ? LONGEST_SMALL : LONGEST_SMALL_ODD;
     if (p->call->formula->per_row)
-        return p->call->formula->one_step && size == WORD ? LONGEST_ONE_STEP : LONGEST_PER_COLUMN;
+        return LONGEST_PER_COLUMN;
     return even ? LONGEST_EVEN : LONGEST_ODD;
 }
 

@@ -46,8 +46,10 @@ typedef struct ga__fused_formula {
     ga__fused_stage stages[GA__MAX_STAGES];
     ga__fused_kept kept[GA__MAX_KEPT];
     ga__fused_value values[GA__MAX_VALUES];
-    bool per_row;   /* the result is one element of each row */
-    bool one_step;  /* the steps are one reduction: the plan alone depends on it, not the text */
+    bool per_row; /* the result is one element of each row */
+    /* The plan alone depends on these, not the text: */
+    bool joins;     /* in the steps, sums of exponentials join the maximum */
+    bool one_step;  /* the steps are one reduction */
     ga_dtype pairs; /* of all elements and their values, if the texts may take two of them at once;
                      * otherwise GA_NO_DTYPE */
     uint64_t reads[GA__MAX_STAGES + 1]; /* by pass, the last one too: a bit for each operand */

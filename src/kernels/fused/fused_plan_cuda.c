@@ -2,9 +2,11 @@
 #include "kernels/fused/fused_cuda.h"
 
 #define MOST_BLOCKS 32    /* of a cluster whose rows have one stage, or are doubles; */
-#define MOST_OF_STAGES 48 /* of float32 that have several */
-#define PART_BYTES 16384  /* of a row's part in a block of a cluster, at least */
-#define SHIFTED_VECTORS 8 /* vectors of a row that may begin before it, at least */
+#define MOST_OF_STAGES 48 /* of float32 that have several, or of sums of exponentials */
+#define FEW_DOUBLES (LARGEST_TEAM * 8)   /* a row that registers for twice as many hold; up to */
+#define MANY_DOUBLES (LARGEST_TEAM * 12) /* these, one reduction is faster: on H100 and H200 */
+#define PART_BYTES 16384                 /* of a row's part in a block of a cluster, at least */
+#define SHIFTED_VECTORS 8                /* vectors of a row that may begin before it, at least */
 #define VECTORS_EACH 8   /* whole vectors and those of doubles need no more, in less than a block */
 #define MOST_ROOM 16     /* vectors of a thread in registers */
 #define LATE_BYTES 8192  /* of a row of doubles, from which on the next one comes ahead, if late */
@@ -245,8 +247,9 @@ static bool plan_rows(plan *p, int several)
 }
 
 /* The most blocks of a cluster. More take longer to meet than the steps take to read a row again.
- * They read small floats once for each stage, and others once for a maximum and exponentials. A
- * softmax of doubles computes too long between meetings. Measured on an H100 and an H200. */
+ * They read small floats once for each stage, but once for a maximum and exponentials that join it,
+ * as they read others. A softmax of doubles computes too long between meetings. Measured on an H100
+ * and an H200. */
 static int64_t most_blocks(const plan *p, int64_t all)
 {
     const ga__fused_formula *f = p->call->formula;
@@ -255,9 +258,9 @@ static int64_t most_blocks(const plan *p, int64_t all)
         return few;
     if (p->widest > WORD)
         return f->per_row ? few : 0;
-    return p->widest == WORD ? ga__fused_at_most(MOST_OF_STAGES, all)
-           : f->per_row      ? all
-                             : all - all / 4;
+    return p->widest == WORD || f->joins ? ga__fused_at_most(MOST_OF_STAGES, all)
+           : f->per_row                  ? all
+                                         : all - all / 4;
 }
 
 /* Bytes of a row's elements that come to shared memory. */
@@ -388,19 +391,20 @@ static bool plan_late_doubles(plan *p)
     return ga__fused_has_late(p) && plan_ahead(p, 1, LARGEST_TEAM);
 }
 
-/* Long rows whose steps are one reduction, which reads them faster than blocks meet. It is slower
- * for doubles that one block has room for: each two accumulators meet at an exponential. */
-static bool plan_long_reduced(plan *p)
-{
-    return p->widest > WORD && (plan_rows(p, WIDE_BLOCKS) || plan_ahead(p, 1, LARGEST_BLOCK));
-}
-
 /* Rows that do not fit the registers of a block. */
 static bool plan_long(plan *p)
 {
     const int several = p->widest > WORD ? WIDE_BLOCKS : PROCESSOR_BLOCKS;
     return (prefers_registers(p) && plan_ahead(p, 1, LARGEST_BLOCK)) || plan_late(p) ||
            plan_rows(p, several) || plan_meeting(p) || plan_clusters(p, several) || plan_rows(p, 1);
+}
+
+/* Whether the steps are one reduction, which is faster than long rows of double in registers that
+ * they do not fill: a block that has a multiprocessor for itself waits for its few elements. */
+static bool is_reduced_faster(const plan *p)
+{
+    return p->widest > WORD && p->length > FEW_DOUBLES && p->length <= MANY_DOUBLES &&
+           p->call->formula->one_step;
 }
 
 /* Rows in registers, without a copy ahead. */
@@ -425,8 +429,8 @@ bool ga__fused_plan_cuda(plan *p)
         return ga__fused_plan_single(p);
     if (ga__fused_plan_threads(p))
         return true;
-    if (!plan_late_doubles(p) && !plan_held(p) &&
-        !(p->call->formula->one_step ? plan_long_reduced(p) : plan_long(p)))
+    if (is_reduced_faster(p) ||
+        (!plan_late_doubles(p) && !plan_held(p) && (p->call->formula->one_step || !plan_long(p))))
         return false;
     choose_pairs(p);
     return p->grid <= INT32_MAX;
