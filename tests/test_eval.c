@@ -901,17 +901,17 @@ static void reductions_together_are_as_alone(void **state)
                                         {3, 1, 1500}, {2, 700, 3}, {1, 70, 1100}};
     for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-            for (int layout = 0; layout < (d < 2 ? 4 : 1); layout++)
+            for (int how = 0; how < (d < 2 ? 4 : 1); how++)
                 GA_SCOPE {
                     char item[80];
                     snprintf(item, sizeof item, "together %s %zu %d", ga_dtype_name(dtypes[d]), s,
-                             layout);
+                             how);
                     gpuarray *x = hills(dtypes[d], 3, shapes[s]);
                     if (in_sample(item))
-                        check_together(layout == 0   ? x
-                                       : layout == 1 ? ga_transpose(x)
-                                       : layout == 2 ? ga_slice(x, "::-1, :, ::2")
-                                                     : ga_slice(x, "0"));
+                        check_together(how == 0   ? x
+                                       : how == 1 ? ga_transpose(x)
+                                       : how == 2 ? ga_slice(x, "::-1, :, ::2")
+                                                  : ga_slice(x, "0"));
                 }
 }
 
