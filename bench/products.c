@@ -14,7 +14,11 @@ enum { MOST_ROUNDS = 64, BATCH_US = 1000 };
 static const char usage[] =
     "usage: quarry-products [--device NAME] [--dtypes NAME,...] [--count N] [--seed SEED]\n"
     "                       [--bytes BYTES] [--work MULTIPLICATIONS] [--rounds N] [--shapes CSV]\n"
-    "  --shapes: times the shapes of an earlier run instead of random ones\n";
+    "  --shapes: times the shapes of an earlier run instead of random ones; where a table says "
+    "tf32,\n"
+    "            float32 with `.tf32`\n";
+
+static const char TF32[] = "tf32";
 
 typedef struct options {
     const char *device, *dtypes, *shapes;
@@ -24,7 +28,7 @@ typedef struct options {
 /* A stack of products. A turned operand is the transpose of an array in C order. */
 typedef struct shape {
     int64_t places, m, n, k;
-    bool a_turned, b_turned;
+    bool a_turned, b_turned, tf32;
 } shape;
 
 static void check(bool good, const char *what)
@@ -84,28 +88,28 @@ static gpuarray *operand(ga_dtype dtype, int64_t places, int64_t rows, int64_t c
     return turned ? ga_matrix_transpose(x) : x;
 }
 
-static double batch_us(const gpuarray *a, const gpuarray *b, gpuarray *out, int calls,
+static double batch_us(const gpuarray *a, const gpuarray *b, gpuarray *out, bool tf32, int calls,
                        ga_event *const at[2])
 {
     ga_event_record(at[0], NULL);
     for (int k = 0; k < calls; k++)
-        check(ga_matmul(a, b, .out = out) != NULL, "matmul");
+        check(ga_matmul(a, b, .out = out, .tf32 = tf32) != NULL, "matmul");
     ga_event_record(at[1], NULL);
     check(ga_event_synchronize(at[1]) == GA_OK, "matmul");
     return ga_event_elapsed(at[0], at[1]) * 1e3 / calls;
 }
 
 /* Microseconds of one call: the median of batches. */
-static double time_us(const gpuarray *a, const gpuarray *b, gpuarray *out, int rounds)
+static double time_us(const gpuarray *a, const gpuarray *b, gpuarray *out, bool tf32, int rounds)
 {
     ga_event *at[] = {ga_event_new(), ga_event_new()};
     double samples[MOST_ROUNDS];
     check(at[0] && at[1], "events");
-    batch_us(a, b, out, 1, at);
-    const double once = batch_us(a, b, out, 1, at);
+    batch_us(a, b, out, tf32, 1, at);
+    const double once = batch_us(a, b, out, tf32, 1, at);
     const int calls = once < BATCH_US ? (int)(BATCH_US / (once + 1)) + 1 : 1;
     for (int k = 0; k < rounds; k++)
-        samples[k] = batch_us(a, b, out, calls, at);
+        samples[k] = batch_us(a, b, out, tf32, calls, at);
     ga_event_free(at[0]);
     ga_event_free(at[1]);
     return median(samples, rounds);
@@ -118,15 +122,18 @@ static void time_shape(const options *o, ga_dtype dtype, const shape *s)
                        *b = operand(dtype, s->places, s->k, s->n, s->b_turned);
         gpuarray *out = ga_zeros(dtype, GA_SHAPE(s->places, s->m, s->n));
         check(a && b && out, "operands");
-        const double us = time_us(a, b, out, (int)o->rounds);
-        printf("%s,%lld,%lld,%lld,%lld,%d,%d,%.2f\n", ga_dtype_name(dtype), (long long)s->places,
-               (long long)s->m, (long long)s->n, (long long)s->k, s->a_turned, s->b_turned, us);
+        const double us = time_us(a, b, out, s->tf32, (int)o->rounds);
+        printf("%s,%lld,%lld,%lld,%lld,%d,%d,%.2f\n", s->tf32 ? TF32 : ga_dtype_name(dtype),
+               (long long)s->places, (long long)s->m, (long long)s->n, (long long)s->k, s->a_turned,
+               s->b_turned, us);
         fflush(stdout);
     }
 }
 
 static ga_dtype dtype_of(const char *name)
 {
+    if (strcmp(name, TF32) == 0)
+        return GA_FLOAT32;
     for (int dtype = GA_BOOL; dtype < GA_DTYPE_COUNT; dtype++)
         if (strcmp(ga_dtype_name((ga_dtype)dtype), name) == 0)
             return (ga_dtype)dtype;
@@ -148,7 +155,9 @@ static void time_table(const options *o)
     while (fgets(line, sizeof line, table)) {
         if (sscanf(line, "%15[^,],%lld,%lld,%lld,%lld,%d,%d", name, &l[0], &l[1], &l[2], &l[3],
                    &turned[0], &turned[1]) == 7)
-            time_shape(o, dtype_of(name), &(shape){l[0], l[1], l[2], l[3], turned[0], turned[1]});
+            time_shape(
+                o, dtype_of(name),
+                &(shape){l[0], l[1], l[2], l[3], turned[0], turned[1], strcmp(name, TF32) == 0});
     }
     fclose(table);
 }

@@ -17,7 +17,7 @@
 #endif
 #include "golden.h"
 #include "kernels/product/product.h"
-#include "kernels/product/product_costs.h"
+#include "kernels/product/product_library.h"
 #include "kernels/product/product_plan.h"
 #include "model/layout.h"
 #include "random.h"
@@ -72,6 +72,7 @@ typedef struct product {
     int64_t m, n, k, stack[STACKS];
     int stacks;
     double alpha, beta;
+    bool tf32; /* which holds the numbers */
     view a, b, out;
 } product;
 
@@ -152,6 +153,7 @@ static product random_product(ga_dtype dtype, int side, uint64_t *seed)
     p.out = operand(p.out_dtype, p.stacks + 2, out, seed);
     p.alpha = random_below(seed, 3) ? 0 : 2;
     p.beta = random_below(seed, 3) ? 0 : 3;
+    p.tf32 = random_below(seed, 2);
     return p;
 }
 
@@ -216,9 +218,9 @@ static void expect(const product *p, const char *a, const char *b, char *out)
 static const char *text_of(const product *p)
 {
     static char text[300];
-    snprintf(text, sizeof text, "%s @ %s, (%d, %d) @ (%d, %d), %d stacks, alpha %g, beta %g",
+    snprintf(text, sizeof text, "%s @ %s, (%d, %d) @ (%d, %d), %d stacks, alpha %g, beta %g%s",
              ga_dtype_name(p->a_dtype), ga_dtype_name(p->b_dtype), (int)p->m, (int)p->k, (int)p->k,
-             (int)p->n, p->stacks, p->alpha, p->beta);
+             (int)p->n, p->stacks, p->alpha, p->beta, p->tf32 ? ", tf32" : "");
     return text;
 }
 
@@ -229,8 +231,8 @@ static void check_random_of(ga_dtype dtype, int side, uint64_t seed)
         product p = random_product(dtype, side, &seed);
         char *a = elements(p.a.array), *b = elements(p.b.array), *wanted = elements(p.out.array);
         expect(&p, a, b, wanted);
-        const gpuarray *got =
-            ga_matmul(p.a.array, p.b.array, .out = p.out.array, .alpha = p.alpha, .beta = p.beta);
+        const gpuarray *got = ga_matmul(p.a.array, p.b.array, .out = p.out.array, .alpha = p.alpha,
+                                        .beta = p.beta, .tf32 = p.tf32);
         if (!got)
             fail_msg("%s: %s", text_of(&p), ga_error_message());
         char *found = elements(p.out.array);
@@ -315,7 +317,7 @@ static void tiles_and_panels_meet(void **state)
 /* ---- CUDA's kernels in the simulator ---- */
 
 /* The plan of stacks of C-ordered matrices on the simulated device, which runs none of them. */
-static void plan_stack(ga_dtype dtype, int64_t places, const int64_t lengths[3],
+static void plan_stack(ga_dtype dtype, int64_t places, const int64_t lengths[3], bool tf32,
                        ga__product_plan *plan)
 {
     const int64_t m = lengths[0], n = lengths[1], k = lengths[2];
@@ -335,7 +337,8 @@ static void plan_stack(ga_dtype dtype, int64_t places, const int64_t lengths[3],
                           .buffer = &buffer,
                           .size = places * own[1] * own[2]};
     }
-    call = (ga__product){.name = "matmul", .a = &x[0], .b = &x[1], .c = &x[2], .type = dtype};
+    call = (ga__product){
+        .name = "matmul", .a = &x[0], .b = &x[1], .c = &x[2], .type = dtype, .tf32 = tf32};
     ga__product_plan_read(plan, &call);
     ga__product_plan_tiles(plan);
 }
@@ -356,24 +359,28 @@ static void teams_cover_little_products(void **state)
     for (int k = 0; k < 3000; k++) {
         const ga_dtype dtype = dtypes[k % 6];
         const int64_t places = 2 + random_below(&seed, 100000);
+        const bool tf32 = k % 12 == 0 && dtype == GA_FLOAT32;
         int64_t length[3];
         for (int axis = 0; axis < 3; axis++)
             length[axis] = 2 + random_below(&seed, axis < 2 ? 70 : 200);
         ga__product_plan p;
-        plan_stack(dtype, places, length, &p);
-        assert_int_equal(p.v.little, length[0] <= 64 && length[1] <= 256 / words_of(dtype) &&
-                                         (length[2] <= 64 || length[0] * length[1] <= 1024));
+        plan_stack(dtype, places, length, tf32, &p);
+        assert_int_equal(p.v.little,
+                         length[0] <= 64 && length[1] <= 256 / words_of(dtype) &&
+                             (length[2] <= 64 || length[0] * length[1] <= 1024 || tf32));
         if (!p.v.little)
             continue;
         const int teams = ga__product_teams(&p.v);
-        const int wide = ga__product_wide(&p.v), depth = 4 << p.v.depth;
-        assert_true(p.v.rows * p.v.side >= p.m && p.v.columns * wide >= p.n);
-        assert_true((p.v.rows - 1) * p.v.side < p.m && (depth >= p.k || depth == 64));
-        assert_true(p.v.rows * p.v.columns * words_of(dtype) <= 256);
-        assert_int_equal(teams * p.v.side * wide, p.block);
+        const int down = p.v.tensor ? 16 : p.v.side, depth = 4 << p.v.depth;
+        const int wide = ga__product_wide(&p.v) * (p.v.tensor ? 8 : 1);
+        const int sums = p.v.rows * p.v.columns * (p.v.tensor ? 4 : 1);
+        assert_true(p.v.rows * down >= p.m && p.v.columns * wide >= p.n);
+        assert_true((p.v.rows - 1) * down < p.m && (depth >= p.k || depth == 64));
+        assert_true(sums * words_of(dtype) <= 256);
+        assert_int_equal(teams * ga__product_team(&p.v), p.block);
         assert_true(p.blocks == (places + teams - 1) / teams ||
                     (p.v.ahead && p.blocks == p.resident && p.blocks < places));
-        assert_in_range(p.shared_bytes, 1, (p.v.ahead ? 76 : 52) << 10);
+        assert_in_range(p.shared_bytes, 1, (p.v.ahead ? 76 : 56) << 10);
         ahead += p.v.ahead;
     }
     assert_in_range(ahead, 10, 2000);
@@ -388,43 +395,59 @@ static void stages_fit_the_devices_blocks(void **state)
     ga__product_plan p;
     (void)state;
     simulated_device.shared_bytes = 64 << 10;
-    plan_stack(GA_FLOAT32, 1000, lengths, &p);
+    plan_stack(GA_FLOAT32, 1000, lengths, false, &p);
     assert_false(p.v.ahead);
     assert_in_range(p.shared_bytes, 1, 64 << 10);
     simulated_device.shared_bytes = 72 << 10;
-    plan_stack(GA_FLOAT32, 1000, lengths, &p);
+    plan_stack(GA_FLOAT32, 1000, lengths, false, &p);
     assert_true(p.v.ahead);
     simulated_device.shared_bytes = before;
+}
+
+typedef struct choice {
+    ga_dtype dtype;
+    int64_t places, lengths[3];
+    bool own;
+} choice;
+
+static void check_choices(const choice *cases, size_t count, bool tf32)
+{
+    for (size_t k = 0; k < count; k++) {
+        ga__product_plan p;
+        plan_stack(cases[k].dtype, cases[k].places, cases[k].lengths, tf32, &p);
+        if (ga__product_needs_no_library(&p) != cases[k].own)
+            fail_msg("case %d%s", (int)k, tf32 ? " of tf32" : "");
+    }
 }
 
 /* Wide products go to the library unless teams are faster. */
 static void few_products_need_no_library(void **state)
 {
-    static const struct {
-        ga_dtype dtype;
-        int64_t places, lengths[3];
-        bool own;
-    } cases[] = {
+    static const choice cases[] = {
         {GA_FLOAT32, 100000, {64, 64, 64}, true},  {GA_FLOAT32, 20, {64, 64, 64}, false},
         {GA_FLOAT32, 100000, {48, 32, 64}, true},  {GA_FLOAT32, 100000, {47, 32, 63}, false},
         {GA_FLOAT32, 100000, {63, 63, 63}, false}, {GA_FLOAT32, 100000, {64, 63, 64}, false},
         {GA_FLOAT32, 100, {16, 16, 16}, true},     {GA_FLOAT32, 100, {7, 61, 5}, true},
         {GA_FLOAT64, 100000, {32, 32, 32}, false}, {GA_FLOAT64, 100000, {24, 24, 24}, true},
         {GA_FLOAT64, 100, {8, 8, 8}, true},        {GA_FLOAT32, 1, {8, 8, 8}, false},
-        {GA_FLOAT16, 100000, {16, 16, 16}, true},  {GA_FLOAT16, 100000, {32, 32, 32}, false},
-        {GA_FLOAT16, 100000, {12, 40, 40}, false}, {GA_BFLOAT16, 100000, {24, 24, 24}, true},
+        {GA_FLOAT16, 100000, {16, 16, 16}, true},  {GA_FLOAT16, 100000, {32, 32, 32}, true},
+        {GA_FLOAT16, 100000, {12, 40, 40}, true},  {GA_BFLOAT16, 100000, {24, 24, 24}, true},
         {GA_FLOAT32, 4000, {13, 17, 300}, true},   {GA_FLOAT32, 2000, {64, 64, 128}, false},
         {GA_FLOAT32, 2000, {8, 64, 1000}, true},   {GA_FLOAT64, 100000, {21, 21, 21}, true},
         {GA_FLOAT32, 100000, {12, 41, 41}, true},  {GA_FLOAT32, 100000, {21, 21, 21}, false},
         {GA_COMPLEX64, 100000, {12, 20, 9}, true}, {GA_COMPLEX64, 100000, {13, 20, 9}, false},
+        {GA_FLOAT16, 100000, {48, 48, 48}, true},
+    };
+    static const choice of_tf32[] = {
+        {GA_FLOAT32, 100000, {64, 64, 64}, false}, {GA_FLOAT32, 100000, {48, 48, 48}, true},
+        {GA_FLOAT32, 100000, {32, 32, 32}, true},  {GA_FLOAT32, 100000, {8, 8, 8}, true},
+        {GA_FLOAT32, 100000, {33, 64, 64}, false}, {GA_FLOAT32, 100000, {63, 63, 63}, false},
+        {GA_FLOAT32, 4000, {16, 16, 256}, true},   {GA_FLOAT32, 100000, {64, 64, 128}, false},
+        {GA_FLOAT64, 100000, {32, 32, 32}, false},
     };
     (void)state;
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        ga__product_plan p;
-        plan_stack(cases[k].dtype, cases[k].places, cases[k].lengths, &p);
-        if (ga__product_needs_no_library(&p) != cases[k].own)
-            fail_msg("case %d", (int)k);
-    }
+    check_choices(cases, sizeof cases / sizeof *cases, false);
+    check_choices(of_tf32, sizeof of_tf32 / sizeof *of_tf32, true);
 }
 
 /* Without a library, one row is a pass of the reduction engine over the matrix. */
@@ -459,22 +482,39 @@ static void simulated_little_products_are_their_sums(void **state)
             check_random_of(dtypes[k % 7], sides[k % 3], 79 + (uint64_t)k * 1000003);
 }
 
-/* A stack of C-ordered matrices: each product is the sums of its place. */
-static void check_stack(ga_dtype dtype, int64_t places, const int64_t lengths[3])
+/* A stack of matrices in C order, or of their transposes. */
+typedef struct stack {
+    ga_dtype dtype;
+    int64_t lengths[3];
+    bool tf32, a_turned, b_turned;
+} stack;
+
+static const gpuarray *matrices(ga_dtype dtype, int64_t places, int64_t rows, int64_t columns,
+                                bool turned, uint64_t *seed)
+{
+    const int64_t shape[] = {places, turned ? columns : rows, turned ? rows : columns};
+    const gpuarray *x = small_numbers(dtype, 3, shape, seed);
+    return turned ? ga_matrix_transpose(x) : x;
+}
+
+/* Each product is the sums of its place. */
+static void check_stack(const stack *s, int64_t places)
 {
     GA_SCOPE {
         uint64_t seed = 3;
-        product p = {.a_dtype = dtype, .m = lengths[0], .n = lengths[1], .k = lengths[2]};
-        p.b_dtype = p.out_dtype = dtype;
-        const gpuarray *a = small_numbers(dtype, 3, (int64_t[]){places, p.m, p.k}, &seed),
-                       *b = small_numbers(dtype, 3, (int64_t[]){places, p.k, p.n}, &seed);
-        const size_t size = ga_dtype_size(dtype);
-        char *left = elements(a), *right = elements(b), *found = elements(ga_matmul(a, b));
+        product p = {
+            .a_dtype = s->dtype, .m = s->lengths[0], .n = s->lengths[1], .k = s->lengths[2]};
+        p.b_dtype = p.out_dtype = s->dtype;
+        const gpuarray *a = matrices(s->dtype, places, p.m, p.k, s->a_turned, &seed),
+                       *b = matrices(s->dtype, places, p.k, p.n, s->b_turned, &seed);
+        const size_t size = ga_dtype_size(s->dtype);
+        char *left = elements(a), *right = elements(b),
+             *found = elements(ga_matmul(a, b, .tf32 = s->tf32));
         for (int64_t at = 0; at < places * p.m * p.n; at += 1 + at % 5) {
             const int64_t place = at / (p.m * p.n), row = at / p.n % p.m;
             const double wanted = sum_of(&p, left + (size_t)(place * p.m * p.k) * size,
                                          right + (size_t)(place * p.k * p.n) * size, row, at % p.n);
-            if (number_at(dtype, found + (size_t)at * size) != wanted)
+            if (number_at(s->dtype, found + (size_t)at * size) != wanted)
                 fail_msg("%s: element %d of place %d", text_of(&p), (int)at, (int)place);
         }
         free(left), free(right), free(found);
@@ -486,23 +526,75 @@ static void check_stack(ga_dtype dtype, int64_t places, const int64_t lengths[3]
 static void simulated_factors_come_ahead(void **state)
 {
     (void)state;
-    static const int64_t lengths[][3] = {{64, 64, 64}, {61, 63, 58}};
+    static const stack stacks[] = {{GA_FLOAT32, {64, 64, 64}, .tf32 = false},
+                                   {GA_FLOAT32, {61, 63, 58}, .tf32 = false}};
     const size_t before = simulated_device.shared_bytes;
     simulated_device.shared_bytes = 72 << 10; /* for one block */
-    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
-        check_stack(GA_FLOAT32, 7, lengths[k]);
+    for (size_t k = 0; k < sizeof stacks / sizeof *stacks; k++) {
+        check_stack(&stacks[k], 7);
         assert_int_equal(simulated.last.grid, simulated_device.processors);
     }
     simulated_device.shared_bytes = before;
+}
+
+/* Warps multiply by tensor cores: one warp or two, words and pairs of halves, every direction, and
+ * parts of k. */
+static void simulated_tensors_multiply_stacks(void **state)
+{
+    static const struct {
+        stack stack;
+        int block;
+    } cases[] = {{{GA_FLOAT32, {64, 64, 64}, .tf32 = true}, 64},
+                 {{GA_FLOAT32, {37, 50, 130}, .tf32 = true, .a_turned = true}, 64},
+                 {{GA_FLOAT32, {48, 32, 20}, .tf32 = true, .b_turned = true}, 64},
+                 {{GA_FLOAT16, {40, 56, 64}, .a_turned = true}, 64},
+                 {{GA_BFLOAT16, {16, 24, 8}, .b_turned = true}, 64}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        check_stack(&cases[k].stack, 5);
+        assert_int_equal(simulated.last.block, cases[k].block);
+    }
+}
+
+/* ---- float32 by tensor cores ---- */
+
+enum { SIDE = 64, PLACES = 4 };
+typedef float matrix[SIDE][SIDE];
+
+/* The nearest number of 10 bits of fraction, ties away from 0; NaNs of any bits stay NaN. */
+static void simulated_tf32_is_rounded(void **state)
+{
+    static const uint32_t cases[][2] = {
+        {0x3f801000, 0x3f802000}, {0xbf801000, 0xbf802000}, {0x3f800fff, 0x3f800000},
+        {0x3f802fff, 0x3f802000}, {0x7f7fffff, 0x7f800000}, {0x7fffffff, 0x7fc00000},
+        {0xffffffff, 0x7fc00000}, {0xff800000, 0xff800000}, {0x00801fff, 0x00802000}};
+    static matrix a[PLACES], b[PLACES], c[PLACES];
+    const int64_t shape[] = {PLACES, SIDE, SIDE};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        memcpy(&a[1][k][k], &cases[k][0], sizeof(float));
+        b[1][k][k] = 1;
+    }
+    GA_SCOPE {
+        const gpuarray *x = ga_from_host(a, GA_FLOAT32, 3, shape),
+                       *y = ga_from_host(b, GA_FLOAT32, 3, shape);
+        assert_int_equal(ga_to_host(ga_matmul(x, y, .tf32 = true), c, sizeof c), GA_OK);
+    }
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        float wanted;
+        memcpy(&wanted, &cases[k][1], sizeof wanted);
+        if (isnan(wanted) ? !isnan(c[1][k][k]) : c[1][k][k] != wanted)
+            fail_msg("case %d is %g, wanted %g", (int)k, (double)c[1][k][k], (double)wanted);
+    }
 }
 
 /* Parts of k, the last one of few places. */
 static void simulated_parts_of_little_products_add_up(void **state)
 {
     (void)state;
-    check_stack(GA_FLOAT32, 3, (int64_t[]){16, 12, 200});
+    check_stack(&(stack){GA_FLOAT32, {16, 12, 200}, .tf32 = false}, 3);
     assert_int_equal(simulated.last.block, 64);
-    check_stack(GA_INT16, 3, (int64_t[]){13, 7, 131});
+    check_stack(&(stack){GA_INT16, {13, 7, 131}, .tf32 = false}, 3);
     assert_int_equal(simulated.last.block, 64);
 }
 
@@ -945,6 +1037,8 @@ int main(int argc, char **argv)
         simulated_test(simulated_little_products_are_their_sums),
         simulated_test(simulated_factors_come_ahead),
         simulated_test(simulated_parts_of_little_products_add_up),
+        simulated_test(simulated_tensors_multiply_stacks),
+        simulated_test(simulated_tf32_is_rounded),
         simulated_test(teams_cover_little_products),
         simulated_test(stages_fit_the_devices_blocks),
         simulated_test(few_products_need_no_library),

@@ -487,6 +487,7 @@ static void product_variants(ga_dtype dtype)
         gpuarray *many = ga_empty(dtype, GA_SHAPE(600, 64, 32));
         COMPILES("matmul", ga_matmul(many, ga_transpose_axes(many, 3, (int[]){0, 2, 1})));
         COMPILES("matmul", ga_matmul(ga_slice(many, "..., :15, :13"), ga_slice(many, ":, :13")));
+        COMPILES("matmul", ga_matmul(many, ga_slice(many, ":, :32"), .tf32 = true));
     }
 }
 

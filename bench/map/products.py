@@ -23,11 +23,11 @@ class Torch:
         self.torch = torch
         self.place = 'cuda' if torch.cuda.is_available() and not on_cpu else 'cpu'
         torch.set_grad_enabled(False)
-        torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
     def operand(self, dtype, places, rows, columns, turned):
+        dtype = 'float32' if dtype == 'tf32' else dtype
         lengths = (places, columns, rows) if turned else (places, rows, columns)
         x = (self.torch.rand(lengths, device=self.place) * 2 - 1).to(getattr(self.torch, dtype))
         return x.transpose(1, 2) if turned else x
@@ -47,6 +47,7 @@ class Torch:
         return before.elapsed_time(after) * 1e3 / calls
 
     def time_us(self, dtype, places, m, n, k, a_turned, b_turned):
+        self.torch.backends.cuda.matmul.allow_tf32 = dtype == 'tf32'
         a = self.operand(dtype, places, m, k, a_turned)
         b = self.operand(dtype, places, k, n, b_turned)
         if places == 1:  # as a program would write it

@@ -49,6 +49,20 @@
     "word = two<" #type ">(" #type "(x.low() " #sign " y.low()), " #type "(x.high() " #sign        \
     " y.high())).bits; }"
 
+/* A warp's product of 16 x 8 words by 8 x 8 words. Lane 4 r + k has words k and k + 4 of rows r and
+ * r + 8 of a, and of column r of b. */
+#define WARP_PRODUCT(product)                                                                      \
+    "{ static thread_local unsigned all[128][6]; const int t = threadIdx.x, first = t & ~31; "     \
+    "__builtin_memcpy(all[t], a, 16); __builtin_memcpy(all[t] + 4, b, 8); __syncwarp(); "          \
+    "for (int e = 0; e < 4; e++) for (int k = 0; k < 8; k++) { "                                   \
+    "const unsigned x = all[first + t % 32 / 4 * 4 + k % 4][e / 2 + k / 4 * 2], "                  \
+    "y = all[first + (t % 4 * 2 + e % 2) * 4 + k % 4][4 + k / 4]; sum[e] += " product "; } "       \
+    "__syncwarp(); }"
+#define HALF(type, word, bits) "__builtin_bit_cast(ga::" #type ", (unsigned short)(" word #bits "))"
+#define PAIRS(type)                                                                                \
+    HALF(type, "x", )                                                                              \
+    " * " HALF(type, "y", ) " + " HALF(type, "x", >> 16) " * " HALF(type, "y", >> 16)
+
 /* The host's equivalent of PTX in the templates: for each instruction, C++ over its operands. */
 static const struct {
     const char *instruction, *meaning;
@@ -96,6 +110,12 @@ static const struct {
                      "sum += (signed char)(word >> b) * (signed char)(factors >> b);"},
     {"dp4a.u32.u32", "for (int b = 0; b < 32; b += 8) "
                      "sum += (unsigned char)(word >> b) * (unsigned char)(factors >> b);"},
+    {"cvt.rna.tf32.f32", "bits = isnan(ga::target::from_bits(word)) ? 0x7fffffff "
+                         ": (word + 0x1000) & 0xffffe000;"},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.tf32",
+     WARP_PRODUCT("ga::target::from_bits(x) * ga::target::from_bits(y)")},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.f16", WARP_PRODUCT(PAIRS(float16))},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.bf16", WARP_PRODUCT(PAIRS(bfloat16))},
     {"cp.async.ca.shared.global", "__builtin_memcpy(to, from, BYTES);"},
     {"cp.async.wait_all", ""},
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},

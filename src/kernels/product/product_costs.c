@@ -1,4 +1,4 @@
-/* Compares teams of threads with cuBLASLt, and lanes of vectors with BLAS, for little products. */
+/* Estimates what little products cost by teams and by cuBLASLt. */
 #include "kernels/product/product_costs.h"
 
 #include "kernels/request.h"
@@ -14,15 +14,24 @@ enum {
     SHALLOW = 64,
     SHORT = 16, /* rows and columns */
     ROUNDS = 4,
-    BYTES = 17,                 /* that memory moves in a cycle, for each multiprocessor */
-    MULTIPLIED = 400,           /* bytes of words that a multiprocessor multiplies in a cycle */
-    LIBRARY_SIDE = 32,          /* rows and columns of cuBLASLt's tiles, or less */
-    FASTER_IN_LANES = 6 * 6 * 6 /* host: multiplications of a product */
+    BYTES = 17,       /* that memory moves in a cycle, for each multiprocessor */
+    MULTIPLIED = 400, /* bytes of words that a multiprocessor multiplies in a cycle; */
+    OF_TF32 = 450,    /* by tensor cores, numbers, */
+    OF_HALVES = 1500,
+    BEGIN = 96,          /* cycles of a warp before and after it multiplies */
+    LIBRARY_BEGIN = 260, /* of cuBLASLt before and after it multiplies; */
+    LIBRARY_SIDE = 32    /* rows and columns of cuBLASLt's tiles, or less */
 };
 
 static double longer_of(double x, double y)
 {
     return x > y ? x : y;
+}
+
+/* Of two works at once, which at times wait for each other. */
+static double together(double x, double y)
+{
+    return longer_of(x, y) + (x + y - longer_of(x, y)) / 2;
 }
 
 /* Of one operand; 0 where all places have the same matrix, which stays in the cache. */
@@ -32,6 +41,15 @@ static double bytes_of(const plan *p, const operand *o, int64_t rows, int64_t co
         if (o->stack[axis] != 0)
             return (double)(rows * columns) * (double)ga__dtype_size(o->array->dtype);
     return 0;
+}
+
+/* Tensor cores multiply whole tiles of a warp's sums. */
+static double multiplications(const plan *p)
+{
+    if (!p->v.tensor)
+        return (double)(p->m * p->n * p->k);
+    return (double)(16 * p->v.rows) * (8 * p->v.columns * p->v.across) *
+           (double)ga__ceil_div(p->k, 16) * 16;
 }
 
 static double cost_of_memory(const plan *p)
@@ -47,15 +65,34 @@ static double cost_of_copies(int64_t elements, bool vectors, bool in_background)
     return (double)elements * (!vectors ? 0.68 : in_background ? 0 : 0.25);
 }
 
-static double cost_of_teams(const plan *p, const ga__product_variant *v)
+/* What a multiprocessor multiplies in a cycle, at most. */
+static double speed_of(const ga__product_variant *v, double word)
 {
-    const bool ahead = ga__product_copies_ahead(p);
-    const double word = (double)ga__product_word_bytes(p->call->type, false),
-                 work = (double)(p->m * p->n * p->k) * word / MULTIPLIED +
-                        cost_of_copies(p->m * p->k, v->a_vectors && v->a_along_k, ahead) +
-                        cost_of_copies(p->k * p->n, v->b_vectors && !v->b_along_k, ahead) +
-                        cost_of_copies(p->m * p->n, v->c_vectors, true);
-    return longer_of(work, cost_of_memory(p));
+    return !v->tensor                               ? MULTIPLIED / word
+           : ga__dtype_size((ga_dtype)v->type) == 2 ? OF_HALVES
+                                                    : OF_TF32;
+}
+
+/* Whether results are stored by less than 8 bytes at once. */
+static bool stores_narrow(const ga__product_variant *v)
+{
+    return v->tensor && ga__product_column_group(v) * (int)ga__dtype_size((ga_dtype)v->c) < 8;
+}
+
+static double cost_of_work(const plan *p)
+{
+    const ga__product_variant *v = &p->v;
+    const bool ahead = ga__product_copies_ahead(p) || v->tensor;
+    const double word = (double)ga__product_word_bytes(p->call->type, false);
+    return multiplications(p) / speed_of(v, word) + (v->tensor ? BEGIN : 0) +
+           cost_of_copies(p->m * p->k, v->a_vectors && (v->a_along_k || v->tensor), ahead) +
+           cost_of_copies(p->k * p->n, v->b_vectors && (!v->b_along_k || v->tensor), ahead) +
+           cost_of_copies(p->m * p->n, v->c_vectors, !stores_narrow(v));
+}
+
+double ga__product_cost_of_teams(const plan *p)
+{
+    return together(cost_of_work(p), cost_of_memory(p));
 }
 
 /* Of a tile of cuBLASLt. */
@@ -64,10 +101,12 @@ static double cost_of_tile(size_t size, double k)
     return size < 4 ? 400 + 4 * k : size == 4 ? 500 + 13 * k : 560 + 25 * k;
 }
 
-/* In float32 cuBLASLt lacks some of memory's speed. */
+/* In full float32 cuBLASLt lacks some of memory's speed. By tensor cores it is soon done. */
 static double cost_of_library(const plan *p)
 {
     const size_t size = ga__dtype_size(p->call->type);
+    if (p->v.tensor || (size == 4 && p->call->tf32))
+        return cost_of_memory(p) + LIBRARY_BEGIN;
     const int64_t tiles = ga__ceil_div(p->m, LIBRARY_SIDE) * ga__ceil_div(p->n, LIBRARY_SIDE);
     return longer_of((double)tiles * cost_of_tile(size, (double)p->k),
                      cost_of_memory(p) * (size == 4 ? 1.3 : 1));
@@ -84,24 +123,22 @@ static int64_t rounds_of(const plan *teams)
 /* Blocks of one large team that convert are few, and wait for memory. */
 static bool waits(const plan *teams)
 {
-    return !ga__product_copies_ahead(teams) && ga__product_teams(&teams->v) == 1;
+    return !teams->v.tensor && !ga__product_copies_ahead(teams) &&
+           ga__product_teams(&teams->v) == 1;
 }
 
-static bool teams_are_faster(const plan *p)
+/* Threads beside cuBLASLt, whose estimate is low too: without what they wait. */
+static double cost_beside_library(const plan *p)
+{
+    return p->v.tensor ? ga__product_cost_of_teams(p)
+                       : longer_of(cost_of_work(p), cost_of_memory(p));
+}
+
+bool ga__product_teams_are_faster(const plan *p)
 {
     const int64_t longer = p->m > p->n ? p->m : p->n, shorter = p->m + p->n - longer;
-    plan teams = *p;
     if (ga__dtype_kind(p->call->type) == 'c')
         return shorter <= NARROW && p->k <= SHALLOW;
-    ga__product_plan_tiles(&teams);
-    return !waits(&teams) && cost_of_teams(p, &teams.v) < cost_of_library(p) &&
-           (shorter <= NARROW || longer <= SHORT || rounds_of(&teams) >= ROUNDS);
-}
-
-bool ga__product_needs_no_library(const plan *p)
-{
-    if (!ga__product_is_little(p))
-        return false;
-    return p->device->arch == 0 ? p->m * p->n * p->k <= FASTER_IN_LANES
-                                : !p->call->tf32 && teams_are_faster(p);
+    return !waits(p) && cost_beside_library(p) < cost_of_library(p) &&
+           (shorter <= NARROW || longer <= SHORT || rounds_of(p) >= ROUNDS);
 }

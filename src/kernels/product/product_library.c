@@ -9,7 +9,8 @@
 typedef ga__product_plan plan;
 typedef ga__product_operand operand;
 
-#define COPY_PAYS 16 /* multiplications for each element that would be copied */
+#define COPY_PAYS 16                /* multiplications for each element that would be copied */
+#define FASTER_IN_LANES (6 * 6 * 6) /* host: multiplications of a product */
 
 ga_status ga__product_copy(gpuarray *to, const gpuarray *from)
 {
@@ -70,6 +71,17 @@ static bool copies_pay(const plan *p, const ga__product_fit *fit)
 {
     return (fit->a || p->n >= COPY_PAYS) && (fit->b || p->m >= COPY_PAYS) &&
            (fit->c || p->k >= COPY_PAYS);
+}
+
+bool ga__product_needs_no_library(const plan *p)
+{
+    plan teams = *p;
+    if (!ga__product_is_little(p))
+        return false;
+    if (p->device->arch == 0)
+        return p->m * p->n * p->k <= FASTER_IN_LANES;
+    ga__product_plan_tiles(&teams);
+    return ga__product_teams_are_faster(&teams);
 }
 
 bool ga__product_fits(const plan *p, ga__product_fit *fit)

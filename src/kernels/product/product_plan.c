@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "kernels/product/product_teams.h"
 #include "kernels/request.h"
 
 typedef ga__product_plan plan;
@@ -109,21 +110,8 @@ static void fold_stack(plan *p)
         axis = fold_axis(p, axis) ? 0 : axis + 1;
 }
 
-/* Of little products. */
-enum {
-    LITTLE_SIDE = 12, /* host: of the largest little matrix, */
-    LITTLE_STACK = 8, /* and how many are worth lanes */
-    LEAST_SIDE = 4,   /* CUDA: threads along each side of a team, */
-    MOST_SIDE = 8,
-    LEAST_DEPTH = 8, /* and places of k for which it has room */
-    FEW_DEPTH = 32,  /* of several teams in a block: any GPU has the shared memory */
-    MOST_DEPTH = 64,
-    LONG_DEPTH = 4096,      /* in parts */
-    LONG_SUMS = 32 * 32,    /* of elements of the product, at most */
-    AHEAD_SIDE = 48,        /* larger products' factors come ahead */
-    BLOCK_SHARED = 1 << 10, /* bytes of shared memory that the system takes for each block */
-    MOST_BLOCKS = 32        /* that a multiprocessor runs at once */
-};
+/* Host: of the largest little matrix, and how many are worth lanes. */
+enum { LITTLE_SIDE = 12, LITTLE_STACK = 8 };
 
 static bool is_little_on_host(const plan *p)
 {
@@ -131,27 +119,9 @@ static bool is_little_on_host(const plan *p)
            p->k <= LITTLE_SIDE;
 }
 
-/* Columns of a thread of a team, at most: sums are in up to 64 registers. */
-static int most_columns(size_t word)
-{
-    return GA__PRODUCT_LITTLE_LINES * 4 / (int)word;
-}
-
-/* Bytes of integers are four to a word. */
-static bool is_little_on_cuda(const plan *p)
-{
-    const ga_dtype type = p->call->type;
-    const size_t size = ga__product_word_bytes(type, false);
-    const bool whole_words = ga__dtype_size(type) > 1 || ga__dtype_rounds(type);
-    const int64_t most_k = p->m * p->n <= LONG_SUMS ? LONG_DEPTH : MOST_DEPTH;
-    return whole_words && size <= 8 && p->m > 1 && p->n > 1 && p->k > 0 && p->k <= most_k &&
-           p->places >= p->device->processors && p->m <= MOST_SIDE * GA__PRODUCT_LITTLE_LINES &&
-           p->n <= MOST_SIDE * most_columns(size);
-}
-
 bool ga__product_is_little(const plan *p)
 {
-    return p->device->arch == 0 ? is_little_on_host(p) : is_little_on_cuda(p);
+    return p->device->arch == 0 ? is_little_on_host(p) : ga__product_is_for_teams(p);
 }
 
 /* Columns of complex numbers that the own kernel multiplies faster on the host. */
@@ -251,133 +221,25 @@ static void plan_host(plan *p)
     p->scratch_bytes = (size_t)((words * word + 63) / 64 * 64);
 }
 
-static void set_tile(plan *p, int rows, int columns)
-{
-    p->v.rows = (uint8_t)rows;
-    p->v.columns = (uint8_t)columns;
-    p->tile_m = rows * p->v.side;
-    p->tile_n = columns * ga__product_wide(&p->v);
-}
-
-static bool along_k(int64_t along, int64_t step)
-{
-    return magnitude(along) < magnitude(step);
-}
-
-/* Whether every vector of `count` elements is aligned: a line of them is `step` from the next. */
-static bool is_aligned(const plan *p, const operand *o, int64_t along, int64_t step, int count)
-{
-    const size_t bytes = (size_t)count * ga__dtype_size(o->array->dtype);
-    bool aligned =
-        (count == 1 || along == 1) && step % count == 0 && (uintptr_t)o->array->data % bytes == 0;
-    for (int axis = 0; axis < p->axes; axis++)
-        aligned = aligned && o->stack[axis] % count == 0;
-    return aligned;
-}
-
-/* Whether a thread loads vectors along k or along the lines. Along k, the kernel reads the last
- * elements singly; along the lines, every line is whole vectors. A word of bytes holds four
- * elements along k. */
-static bool loads_vectors(const plan *p, const operand *o, bool along_k, int64_t lines)
-{
-    const int64_t k_step = o == &p->a ? o->column : o->row, step = o == &p->a ? o->row : o->column;
-    const int group = ga__product_group((ga_dtype)p->v.type);
-    const bool bytes =
-        ga__dtype_size((ga_dtype)p->v.type) == 1 && !ga__dtype_rounds((ga_dtype)p->v.type);
-    return along_k ? is_aligned(p, o, k_step, step, bytes ? 4 * group : group)
-                   : lines % group == 0 && is_aligned(p, o, step, k_step, group);
-}
-
-static void choose_vectors(plan *p)
-{
-    const int group = ga__product_group((ga_dtype)p->v.type);
-    const int columns = p->v.columns < group ? p->v.columns : group;
-    p->v.a_vectors = loads_vectors(p, &p->a, p->v.a_along_k, p->m);
-    p->v.b_vectors = loads_vectors(p, &p->b, p->v.b_along_k, p->n);
-    p->v.c_vectors = p->n % columns == 0 && is_aligned(p, &p->c, p->c.column, p->c.row, columns);
-}
-
-static void choose_directions(plan *p)
-{
-    p->v.a_along_k = along_k(p->a.column, p->a.row);
-    p->v.b_along_k = along_k(p->b.row, p->b.column);
-}
-
-/* Blocks that the device runs at once, as shared memory allows. */
-static int64_t resident_blocks(const plan *p)
-{
-    const int64_t each = (int64_t)p->shared_bytes + BLOCK_SHARED;
-    const int64_t blocks = least((int64_t)p->device->shared_bytes / each, MOST_BLOCKS);
-    return p->device->processors * (blocks > 0 ? blocks : 1);
-}
-
-bool ga__product_copies_ahead(const plan *p)
-{
-    const ga_dtype type = p->call->type;
-    return p->a.array->dtype == type && p->b.array->dtype == type &&
-           ga__dtype_compute(type) == type && ga__dtype_size(type) >= 4;
-}
-
-/* Whether 16 threads are a team. */
-static bool takes_few(const plan *p)
-{
-    const int most = most_columns(ga__product_word_bytes(p->call->type, false));
-    return p->m <= LEAST_SIDE * GA__PRODUCT_LITTLE_LINES && p->n <= LEAST_SIDE * most &&
-           p->k <= FEW_DEPTH;
-}
-
-/* A team of threads, each with as few rows and columns as cover the product. */
-static void set_teams(plan *p, bool ahead)
-{
-    const int side = takes_few(p) ? LEAST_SIDE : MOST_SIDE;
-    int columns = 2, depth = LEAST_DEPTH;
-    p->v.ahead = ahead;
-    p->v.side = (uint8_t)side;
-    while (columns * ga__product_wide(&p->v) < p->n)
-        columns *= 2;
-    p->v.depth = 1;
-    for (; depth < p->k && depth < MOST_DEPTH; depth *= 2)
-        p->v.depth++;
-    set_tile(p, (int)ga__ceil_div(p->m, side), columns);
-    choose_directions(p);
-    choose_vectors(p);
-    count_tiles(p);
-    p->block = ga__product_teams(&p->v) * side * ga__product_wide(&p->v);
-    p->shared_bytes = ga__product_shared_bytes(&p->v);
-}
-
-/* Not all GPUs have room for two stages. */
-static void plan_teams(plan *p)
-{
-    set_teams(p, least(p->m, p->n) > AHEAD_SIDE && ga__product_copies_ahead(p));
-    if (p->v.ahead && p->shared_bytes > p->device->shared_bytes)
-        set_teams(p, false);
-    p->blocks = ga__ceil_div(p->places, ga__product_teams(&p->v));
-    p->resident = resident_blocks(p);
-    if (p->v.ahead)
-        p->blocks = least(p->blocks, p->resident);
-}
-
 static void plan_cuda(plan *p)
 {
     const int64_t wanted = (int64_t)p->device->processors * CUDA_BLOCKS;
     const int64_t word = (int64_t)ga__product_word_bytes((ga_dtype)p->v.type, false);
     p->v.side = GA__PRODUCT_SIDE;
     p->block = GA__PRODUCT_SIDE * GA__PRODUCT_SIDE;
-    choose_directions(p);
     int rows = word <= 8 ? 8 : 2, columns = word <= 4 ? 8 : word <= 8 ? 4 : 2;
     while (rows > 2 && rows / 2 * GA__PRODUCT_SIDE >= p->m)
         rows /= 2;
     while (columns > 2 && columns / 2 * GA__PRODUCT_SIDE >= p->n)
         columns /= 2;
-    set_tile(p, rows, columns);
+    ga__product_set_tile(p, rows, columns);
     while (rows + columns > 4 && blocks(p) < wanted) {
         rows /= rows >= columns ? 2 : 1;
         columns /= columns > rows ? 2 : 1;
-        set_tile(p, rows, columns);
+        ga__product_set_tile(p, rows, columns);
     }
     count_tiles(p);
-    choose_vectors(p);
+    ga__product_choose_copies(p);
 }
 
 void ga__product_plan_tiles(plan *p)
@@ -397,7 +259,7 @@ void ga__product_plan_tiles(plan *p)
     p->block = 0;
     p->shared_bytes = 0;
     if (p->v.little)
-        p->v.host ? plan_little(p) : plan_teams(p);
+        p->v.host ? plan_little(p) : ga__product_plan_teams(p);
     else if (p->v.host)
         plan_host(p);
     else

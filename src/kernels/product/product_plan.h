@@ -1,34 +1,8 @@
-/* How a product runs: the axes of its stack, and its tiles. */
+/* Plans how a product runs: the axes of its stack, and its tiles. */
 #ifndef GA_KERNELS_PRODUCT_PRODUCT_PLAN_H
 #define GA_KERNELS_PRODUCT_PRODUCT_PLAN_H
 
-#include "kernels/product/product_call.h"
-#include "kernels/product/product_text.h"
-
-/* One operand: a matrix at each place of the stack. Strides are in elements. */
-typedef struct ga__product_operand {
-    const gpuarray *array;
-    int64_t row, column; /* from a row or column to the next one */
-    int64_t stack[GA_MAX_NDIM];
-} ga__product_operand;
-
-typedef struct ga__product_plan {
-    const ga__product *call;
-    ga__device *device;
-    int64_t m, n, k;
-    ga__product_operand a, b, c;
-    int axes; /* of the stack, the innermost first; those that follow each other are one */
-    int64_t length[GA_MAX_NDIM];
-    int64_t places; /* of the stack */
-    bool turned;    /* a and b are the call's b and a, transposed */
-    ga__product_variant v;
-    int64_t tile_m, tile_n, tiles_m, tiles_n;
-    int64_t blocks;       /* of the launch, */
-    int64_t resident;     /* CUDA, little: of those that run at once */
-    int block;            /* CUDA: of so many threads */
-    size_t shared_bytes;  /* CUDA: dynamic bytes of a block */
-    size_t scratch_bytes; /* of a host's worker */
-} ga__product_plan;
+#include "kernels/product/product_tiles.h"
 
 /* Reads the operands: shapes, strides and the stack. */
 void ga__product_plan_read(ga__product_plan *p, const ga__product *call);
@@ -43,9 +17,6 @@ bool ga__product_is_rows(const ga__product_plan *p);
 /* Whether lanes of vectors on the host, or teams of threads, compute a product each: of a stack of
  * little matrices. */
 bool ga__product_is_little(const ga__product_plan *p);
-
-/* CUDA: whether teams copy elements in the background; such copies do not convert. */
-bool ga__product_copies_ahead(const ga__product_plan *p);
 
 /* Plans a launch of product.tmpl. */
 void ga__product_plan_tiles(ga__product_plan *p);

@@ -5,6 +5,13 @@
 
 typedef ga__product_variant variant;
 
+enum { VECTOR_BYTES = 16, WARP = 32, TENSOR_ROWS = 16, TENSOR_COLUMNS = 8 };
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 size_t ga__product_word_bytes(ga_dtype type, bool host)
 {
     const ga_dtype compute = ga__dtype_compute(type);
@@ -23,17 +30,35 @@ int ga__product_group(ga_dtype type)
 
 int ga__product_wide(const variant *v)
 {
+    if (v->tensor)
+        return v->across;
     return v->ahead ? 2 * v->side : v->side;
 }
 
-static int team_of(const variant *v)
+int ga__product_factor_group(const variant *v)
 {
-    return v->side * ga__product_wide(v);
+    const size_t size = ga__dtype_size((ga_dtype)v->type);
+    return v->tensor ? VECTOR_BYTES / (int)size : ga__product_group((ga_dtype)v->type);
+}
+
+int ga__product_column_group(const variant *v)
+{
+    if (!v->tensor)
+        return least(v->columns, ga__product_group((ga_dtype)v->type));
+    const int most = VECTOR_BYTES / (int)ga__dtype_size((ga_dtype)v->c);
+    return least(v->b_along_k ? 2 : 2 * v->columns, most); /* two for each of a lane's columns */
+}
+
+int ga__product_team(const variant *v)
+{
+    return v->tensor ? WARP * v->across : v->side * ga__product_wide(v);
 }
 
 int ga__product_teams(const variant *v)
 {
-    return team_of(v) < GA__PRODUCT_LITTLE_BLOCK ? GA__PRODUCT_LITTLE_BLOCK / team_of(v) : 1;
+    return ga__product_team(v) < GA__PRODUCT_LITTLE_BLOCK
+               ? GA__PRODUCT_LITTLE_BLOCK / ga__product_team(v)
+               : 1;
 }
 
 int ga__product_stages(const variant *v)
@@ -46,9 +71,29 @@ int ga__product_depth(const variant *v)
     return v->host ? GA__PRODUCT_DEPTH : 4 << v->depth;
 }
 
+/* Bytes of lines of c that lie along k or across it, as in product_tensor.cuda. */
+static int tensor_bytes(const variant *v, bool along_k, int lines)
+{
+    const int size = (int)ga__dtype_size((ga_dtype)v->type), depth = ga__product_depth(v);
+    const int whole = (lines + TENSOR_ROWS - 1) / TENSOR_ROWS * TENSOR_ROWS;
+    return along_k ? lines * (depth * size / 4 | 8) * 4 : depth * (whole * size + VECTOR_BYTES);
+}
+
+static size_t tensor_shared_bytes(const variant *v)
+{
+    const int rows = TENSOR_ROWS * v->rows, columns = TENSOR_COLUMNS * v->columns * v->across;
+    const int factors =
+        tensor_bytes(v, v->a_along_k, rows) + tensor_bytes(v, v->b_along_k, columns);
+    const int product = rows * columns * (int)sizeof(float);
+    return (size_t)(ga__product_teams(v) * ga__product_stages(v) *
+                    (factors > product ? factors : product));
+}
+
 /* As ga_stage of product_little.cuda. */
 size_t ga__product_shared_bytes(const variant *v)
 {
+    if (v->tensor)
+        return tensor_shared_bytes(v);
     const ga_dtype type = (ga_dtype)v->type;
     const int quad = ga__product_group(type), depth = ga__product_depth(v);
     const int rows = v->side * v->rows, columns = ga__product_wide(v) * v->columns;
@@ -95,6 +140,8 @@ ga__record *ga__product_text(const ga__formula *formula, const variant *v)
     ga__record_set_flag(record, GA__KEY(little), v->little);
     ga__record_set_number(record, GA__KEY(share),
                           v->host || !v->little ? GA__PRODUCT_SHARE : ga__product_teams(v));
+    ga__record_set_flag(record, GA__KEY(tensor), v->tensor);
+    ga__record_set_number(record, GA__KEY(team), ga__product_team(v));
     ga__record_set_number(record, GA__KEY(depth), ga__product_depth(v));
     ga__record_set_number(record, GA__KEY(stages), ga__product_stages(v));
     ga__record_set_number(record, GA__KEY(side), v->side);

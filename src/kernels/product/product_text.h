@@ -39,10 +39,16 @@ int ga__product_group(ga_dtype type);
 /* Words along k of a panel, or of a part of little products. */
 int ga__product_depth(const ga__product_variant *v);
 
-/* CUDA: threads across a tile. */
+/* CUDA: threads across a tile; of tensor cores, warps. */
 int ga__product_wide(const ga__product_variant *v);
 
-/* CUDA: teams of a block of little products, stages of each, and bytes of its shared memory. */
+/* CUDA: elements of a vector of factors, and neighbouring columns that a thread stores at once. */
+int ga__product_factor_group(const ga__product_variant *v);
+int ga__product_column_group(const ga__product_variant *v);
+
+/* CUDA: threads of a team, teams of a block of little products, stages of each, and bytes of its
+ * shared memory. */
+int ga__product_team(const ga__product_variant *v);
 int ga__product_teams(const ga__product_variant *v);
 int ga__product_stages(const ga__product_variant *v);
 size_t ga__product_shared_bytes(const ga__product_variant *v);

@@ -6,7 +6,11 @@
 
 /* Its words are the key, after the formula's id and the device. */
 typedef struct ga__product_variant {
-    uint8_t type, a, b, c; /* dtypes: of the product, and of the arrays */
+    uint8_t type : 6;          /* dtypes: of the product, and of the arrays */
+    uint8_t tensor : 1;        /* CUDA, little: warps multiply by tensor cores */
+    uint8_t a : 6, across : 2; /* `tensor`: warps across a tile */
+    uint8_t b : 6;
+    uint8_t c : 6;
     uint8_t host : 1;
     uint8_t scales : 1, adds : 1;                        /* alpha is not 1; beta is not 0 */
     uint8_t a_along_k : 1, b_along_k : 1;                /* CUDA: threads read neighbours along k */
@@ -14,7 +18,7 @@ typedef struct ga__product_variant {
     uint8_t axes : 6;                                    /* of the stack */
     uint8_t ahead : 1;  /* CUDA, little: factors come ahead, to twice as many threads across */
     uint8_t little : 1; /* a lane of the host's vectors, or a team of threads, has a product */
-    uint8_t rows : 4, columns : 4; /* CUDA: of a thread */
+    uint8_t rows : 4, columns : 4; /* CUDA: of a thread; `tensor`: 16s and 8s of a warp */
     uint8_t side : 5, depth : 3;   /* CUDA: threads down a tile, and across it unless `ahead`;
                                     * little: 2^(depth + 2) is at least k or 64 */
 } ga__product_variant;
