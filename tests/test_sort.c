@@ -341,7 +341,8 @@ static void rows_in_order(void **state)
         }
         snprintf(text, sizeof text, "in order: turn %d", turn);
         GA_SCOPE {
-            check_sorted(ga_from_host(bytes, dtype, GA_SHAPE(1, n)), -1, turn % 5 == 0, text);
+            if (in_quarter(text))
+                check_sorted(ga_from_host(bytes, dtype, GA_SHAPE(1, n)), -1, turn % 5 == 0, text);
         }
         free(bytes);
     }
@@ -519,7 +520,7 @@ static void every_axis_of_every_layout(void **state)
                 const gpuarray *x = layout_array((layout)how, bytes, dtype, 3, shapes[s]);
                 snprintf(what, sizeof what, "%s of %s, %s", ga_dtype_name(dtype),
                          ga__shape_text(3, shapes[s]), layout_names[how]);
-                for (int axis = -ga_ndim(x); axis < 0; axis++)
+                for (int axis = -ga_ndim(x); axis < 0 && in_quarter(what); axis++)
                     check_sorted(x, axis, seed % 2, what);
                 free(bytes);
             }
