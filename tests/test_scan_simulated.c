@@ -152,7 +152,8 @@ static void compare_simple(int scan, int axis, int ndim, int64_t a, int64_t b, i
 {
     const scan_case simple = {
         .scan = scan, .ndim = ndim, .axis = axis, .shape = {a, b, c}, .step = 1};
-    compare(&simple);
+    if (in_quarter(text_of(&simple)))
+        compare(&simple);
 }
 
 /* ---- Each kind of kernel, around the edges of vectors, tiles and groups of tiles ---- */
@@ -188,7 +189,7 @@ static void launches_have_tags_of_their_own(void **state)
     assert_int_equal(tag, UINT32_MAX);
     assert_int_equal(ga__stream_states(stream, &first, &tag), GA_OK);
     assert_null(first);
-    compare_simple(2, 0, 1, 43009, 1, 1);
+    compare(&(scan_case){.scan = 2, .ndim = 1, .shape = {43009}, .step = 1});
     stream->tagged = next;
     assert_int_equal(ga__stream_states(host, &first, &tag), GA_OK);
     assert_null(first);
@@ -211,7 +212,9 @@ static void a_stream_without_memory_scans_nothing(void **state)
         ga_clear_error();
         failed += sums ? 0 : 1;
         done = sums != NULL;
-        assert_true(!sums || ga_item_double(ga_slice(sums, "-1")) == 43009);
+        GA_SCOPE {
+            assert_true(!sums || ga_item_double(ga_slice(sums, "-1")) == 43009);
+        }
         ga_free(sums);
         void *states;
         uint32_t tag;
@@ -229,7 +232,8 @@ static void compare_cases(int count, const scan_case *cases)
     for (int k = 0; k < count; k++) {
         scan_case c = cases[k];
         c.step = 1;
-        compare(&c);
+        if (in_quarter(text_of(&c)))
+            compare(&c);
     }
 }
 #define COMPARE(cases) compare_cases((int)(sizeof(cases) / sizeof *(cases)), cases)
@@ -259,7 +263,7 @@ static void totals_are_there_before_tiles_are_scanned(void **state)
     static const scan_case cases[] = {
         {.scan = 2, .ndim = 2, .axis = 1, .shape = {20, 2816 * 34 + 3}, .initial = true},
         {.scan = 2, .ndim = 1, .shape = {2816 * 1026 + 5}, .in_place = true, .exclusive = true}};
-    compare_cases(in_sample("three levels of totals") ? 2 : 1, cases);
+    COMPARE(cases);
 }
 
 static void short_rows_share_tiles(void **state)
