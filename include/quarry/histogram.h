@@ -72,7 +72,7 @@ typedef struct ga_bincount_args {
 
 /* ga_bincount(x, .weights = w, .minlength = n): how often each integer from 0 to the maximum of x
  * occurs, as int64, or the sums of their weights, as float64; as numpy.bincount. The call waits
- * for the minimum and maximum. GA_ERR_INVALID for a negative element or minlength. */
+ * for the number of bins. GA_ERR_INVALID for a negative element or minlength. */
 GA_API gpuarray *ga_bincount(size_t size, const ga_bincount_args *args);
 
 /* Arguments of ga_histogram(). */

@@ -157,6 +157,9 @@ typedef struct ga__stream_verbs {
  * returns it. */
 typedef struct ga__graph_verbs {
     ga_status (*begin)(ga__stream *stream);
+    /* Whether the stream's work is recorded, perhaps by its user or with a stream that it waited
+     * for. NULL where that cannot be. */
+    bool (*captured)(const ga__stream *stream);
     ga_status (*end)(ga__stream *stream, ga__replay **replay);
     void (*cancel)(ga__stream *stream);
     ga_status (*replay)(ga__replay *replay, ga__stream *stream);
@@ -267,7 +270,7 @@ struct ga_stream {
     const ga__recorder *recorder;           /* set together with `graph` */
     _Atomic(void *) tickets;                /* tickets.c's: see ga__stream_tickets */
     _Atomic(void *) states;                 /* tickets.c's: see ga__stream_states */
-    _Atomic uint64_t tagged;                /* calls that have had the states, or UINT32_MAX */
+    _Atomic uint64_t tagged;                /* calls that have had the states */
     ga__memory ticket_memory, state_memory; /* tickets.c's */
     struct ga_stream *next;                 /* in the device's list */
 };

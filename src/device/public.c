@@ -23,8 +23,6 @@ static ga_stream *new_stream(ga__device *device, bool wrapped, void *handle)
         return NULL;
     stream->wrapped = wrapped;
     stream->handle = handle;
-    if (wrapped)
-        ga__stream_expose(stream);
     if (ga__stream_init(stream, device, false) == GA_OK)
         return stream;
     ga__free(stream);
@@ -101,11 +99,7 @@ bool ga_stream_query(ga_stream *stream)
 
 void *ga_stream_handle(const ga_stream *stream)
 {
-    if (stream == NULL || stream->device->arch == 0)
-        return NULL;
-    if (stream->handle != NULL)
-        ga__stream_expose((ga_stream *)stream); /* no stream is made const */
-    return stream->handle;
+    return stream == NULL || stream->device->arch == 0 ? NULL : stream->handle;
 }
 
 /* ---- events ---- */

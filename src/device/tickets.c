@@ -48,10 +48,17 @@ void *ga__stream_tickets(ga__stream *stream)
     return zeros_of(stream, TICKET_BYTES, &stream->ticket_memory, &stream->tickets);
 }
 
+/* Whether the stream's work is recorded, not run. */
+static bool is_recorded(const ga__stream *stream)
+{
+    bool (*const captured)(const ga__stream *) = stream->device->backend->graph.captured;
+    return stream->graph != NULL || (captured != NULL && captured(stream));
+}
+
 ga_status ga__stream_states(ga__stream *stream, void **states, uint32_t *tag)
 {
     *states = NULL;
-    if (stream->device->arch == 0 || stream->graph != NULL ||
+    if (stream->device->arch == 0 || is_recorded(stream) ||
         atomic_load_explicit(&stream->tagged, memory_order_relaxed) >= UINT32_MAX)
         return GA_OK;
     void *made = zeros_of(stream, GA__STATE_BYTES, &stream->state_memory, &stream->states);

@@ -2,8 +2,6 @@
 #ifndef GA_DEVICE_TICKETS_H
 #define GA_DEVICE_TICKETS_H
 
-#include <stdatomic.h>
-
 #include "device/backend.h"
 
 /* GA__TICKETS 32-bit counters on the device, all zero. Kernels use them as tickets and leave them
@@ -16,16 +14,10 @@ void *ga__stream_tickets(ga__stream *stream);
 /* Memory of a CUDA stream in which the blocks of a launch leave words for others, each with the
  * launch's tag, which no earlier launch has had. It begins as zeros; no tag is 0. As of the
  * tickets, no two launches that may run at once share it. *states is NULL if the stream has no such
- * memory: one that records a graph, whose launches run again with their tags; one whose handle is
- * known to others, who may record it too; and any after 2^32 - 1 calls. */
+ * memory: while it records a graph, its own or its user's, whose launches run again with their
+ * tags; and after 2^32 - 1 calls. */
 #define GA__STATE_BYTES ((size_t)256 << 10)
 ga_status ga__stream_states(ga__stream *stream, void **states, uint32_t *tag);
-
-/* Notes that the stream's handle is known to others. */
-static inline void ga__stream_expose(ga__stream *stream)
-{
-    atomic_store_explicit(&stream->tagged, UINT32_MAX, memory_order_relaxed);
-}
 
 /* Frees the stream's tickets and states before the stream is closed. */
 void ga__tickets_free(ga__stream *stream);

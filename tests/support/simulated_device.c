@@ -253,12 +253,19 @@ ga__device simulated_device = {.backend = &simulated_backend,
                                .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Everything except code and products is the host's. */
+static bool simulated_captured(const ga__stream *stream)
+{
+    (void)stream;
+    return simulated.captured;
+}
+
 bool open_simulated_device(int processors)
 {
     simulated_backend = ga__host_backend;
     simulated_backend.name = "simulated";
     simulated_backend.template_target = "cuda";
     simulated_backend.code.compile = simulated_compile;
+    simulated_backend.graph.captured = simulated_captured;
     simulated_backend.code.key = simulated_key;
     simulated_backend.code.find = simulated_find;
     simulated_backend.code.launch = simulated_launch;

@@ -8,7 +8,8 @@
 /* The requests it received. */
 extern struct simulated {
     int launches;
-    int rejected; /* sources that did not compile */
+    int rejected;  /* sources that did not compile */
+    bool captured; /* whether a graph of a user's records its streams, as it is told */
     ga__launch last;
 } simulated;
 

@@ -294,6 +294,7 @@ const ga__backend ga__cuda_backend = {
     .stream.event_query = ga__cuda_event_query,
     .stream.event_elapsed = ga__cuda_event_elapsed,
     .graph.begin = ga__cuda_record_begin,
+    .graph.captured = ga__cuda_captured,
     .graph.end = ga__cuda_record_end,
     .graph.cancel = ga__cuda_record_cancel,
     .graph.replay = ga__cuda_replay,

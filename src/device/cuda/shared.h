@@ -114,6 +114,7 @@ ga_status ga__cuda_event_synchronize(ga__device *device, ga__event *event);
 ga_status ga__cuda_event_query(ga__device *device, ga__event *event, bool *done);
 ga_status ga__cuda_event_elapsed(ga__device *device, ga__event *from, ga__event *to, double *ms);
 ga_status ga__cuda_record_begin(ga__stream *stream);
+bool ga__cuda_captured(const ga__stream *stream);
 ga_status ga__cuda_record_end(ga__stream *stream, ga__replay **replay);
 void ga__cuda_record_cancel(ga__stream *stream);
 ga_status ga__cuda_replay(ga__replay *replay, ga__stream *stream);

@@ -159,6 +159,15 @@ ga_status ga__cuda_record_begin(ga__stream *stream)
                           "recording a graph");
 }
 
+/* The default stream cannot be captured. A stream in an unknown state counts as captured. */
+bool ga__cuda_captured(const ga__stream *stream)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    return stream->handle != NULL &&
+           (cudaStreamIsCapturing(stream->handle, &status) != cudaSuccess ||
+            status != cudaStreamCaptureStatusNone);
+}
+
 ga_status ga__cuda_record_end(ga__stream *stream, ga__replay **replay)
 {
     cudaGraph_t graph = NULL;

@@ -72,7 +72,7 @@ static void plan_host(plan *p)
 #define MORE_REGISTERS 24 /* of a thread, beside those of its elements */
 #define WAVES 3           /* of blocks of counts */
 #define TURNS 16          /* of such a block, if there are several waves */
-#define FULL_BLOCKS 4     /* of a multiprocessor: more than it has threads for */
+#define FULL_BLOCKS 4     /* of a multiprocessor, which has threads for no more */
 #define WARP_COPIES 32    /* a lane of a warp has its own bank of shared memory */
 #define PLAIN_SHARED ((size_t)32 << 10) /* what every block may have */
 #define SYSTEM_SHARED ((size_t)1 << 10) /* what the system takes of each block's */

@@ -48,9 +48,9 @@ static bool loads_vectors(const plan *p, const operand *o, bool along_k, int64_t
 
 void ga__product_choose_copies(plan *p)
 {
-    const int columns = ga__product_column_group(&p->v);
     p->v.a_along_k = along_k(p->a.column, p->a.row);
     p->v.b_along_k = along_k(p->b.row, p->b.column);
+    const int columns = ga__product_column_group(&p->v); /* they decide it */
     p->v.a_vectors = loads_vectors(p, &p->a, p->v.a_along_k, p->m);
     p->v.b_vectors = loads_vectors(p, &p->b, p->v.b_along_k, p->n);
     p->v.c_vectors = p->n % columns == 0 && is_aligned(p, &p->c, p->c.column, p->c.row, columns);
