@@ -274,10 +274,11 @@ static void check_columns(const char *text, ga_dtype dtype, int64_t rows, int64_
 static void rows_share_what_columns_have(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"exp(x - " OF_COLUMN ") / sum(exp(x - " OF_COLUMN
-                                        "), axis=0)",
-                                        "(x - mean(x, axis=0)) / sqrt(var(x, axis=0) + 0.001)",
-                                        "x / sqrt(mean(x * x, axis=0) + 0.001) * y"};
+    static const char *const texts[] = {
+        "exp(x - " OF_COLUMN ") / sum(exp(x - " OF_COLUMN "), axis=0)",
+        "(x - mean(x, axis=0)) / sqrt(var(x, axis=0) + 0.001)",
+        "x / sqrt(mean(x * x, axis=0) + 0.001) * y", "sum(x * exp(x - " OF_COLUMN "), axis=0)"};
+    check_columns(texts[3], GA_FLOAT16, 349, 403); /* no sum that joins the maximum */
     check_columns(texts[0], GA_FLOAT16, 46667, 3);
     check_columns(texts[0], GA_FLOAT16, 349, 403);
     check_columns(texts[0], GA_BFLOAT16, 4001, 35);
