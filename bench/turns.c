@@ -136,13 +136,18 @@ static void open_side(library *side, const char *path, const char *device)
     FUNCTIONS(FIND)
     if (device && side->ga_set_device_(device) != GA_OK)
         stop(device, side->ga_error_message_());
+}
+
+/* Only for its row: libraries of other versions may take other arguments. */
+static ga_kernel *custom_kernel(const library *side)
+{
     const ga_reduction_args args = {.dtype_out = GA_FLOAT32,
                                     .neutral = "0",
                                     .reduce_expr = "a+b",
                                     .map_expr = "x[i]",
                                     .arguments = "float *x",
                                     .name = "turns"};
-    side->custom = side->ga_reduction_kernel_(sizeof args, &args);
+    return side->ga_reduction_kernel_(sizeof args, &args);
 }
 
 static gpuarray *reduced(const library *side, const row *r)
@@ -193,6 +198,8 @@ static void set_arrays(library *side, const row *r, int64_t n)
     side->whole = line ? side->ga_reshape_(line, r->ndim, shape) : NULL;
     side->x = side->whole ? side->ga_slice_(side->whole, "%s", r->slice) : NULL;
     side->ga_free_(line);
+    if (!side->custom && strcmp(r->what, "custom") == 0)
+        side->custom = custom_kernel(side);
     if (!side->x)
         stop(r->name, side->ga_error_message_());
 }
