@@ -140,7 +140,7 @@ static void expect_some_tests(void)
     unsetenv("QUARRY_TEST_SHARE");
 }
 
-/* Of 400 items a quarter is sampled; slow checkers take fewer, all of which are among those. */
+/* A sample has a quarter of 400 items. Slow checkers take fewer items of the same sample. */
 static void expect_quarters(void)
 {
     int quarter = 0, reduced = 0, others = 0;

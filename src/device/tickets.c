@@ -58,8 +58,7 @@ static bool is_recorded(const ga__stream *stream)
 ga_status ga__stream_states(ga__stream *stream, void **states, uint32_t *tag)
 {
     *states = NULL;
-    if (stream->device->arch == 0 || is_recorded(stream) ||
-        atomic_load_explicit(&stream->tagged, memory_order_relaxed) >= UINT32_MAX)
+    if (stream->device->arch == 0 || is_recorded(stream))
         return GA_OK;
     void *made = zeros_of(stream, GA__STATE_BYTES, &stream->state_memory, &stream->states);
     if (made == NULL)

@@ -252,13 +252,13 @@ ga__device simulated_device = {.backend = &simulated_backend,
                                .shared_bytes = 227 << 10,
                                .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Everything except code and products is the host's. */
 static bool simulated_captured(const ga__stream *stream)
 {
     (void)stream;
     return simulated.captured;
 }
 
+/* Everything except code, captures and products is the host's. */
 bool open_simulated_device(int processors)
 {
     simulated_backend = ga__host_backend;

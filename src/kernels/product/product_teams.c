@@ -1,4 +1,4 @@
-/* Plans teams of threads or warps, each of which computes a little product of a stack. */
+/* Plans stacks of little products: a team of threads or warps computes each. */
 #include "kernels/product/product_teams.h"
 
 #include "kernels/product/product_costs.h"
@@ -19,11 +19,9 @@ enum {
     MOST_BLOCKS = 32        /* that a multiprocessor runs at once */
 };
 
-/* Tensor cores multiply 16 rows by 8 columns at once, along 8 words of k. */
+/* Tensor cores multiply along 8 words of k at once. */
 enum {
     TENSOR_ARCH = 80, /* of the first GPUs that have TF32 and bfloat16 */
-    TENSOR_ROWS = 16,
-    TENSOR_COLUMNS = 8,
     TENSOR_STEP = 8,
     WARP_COLUMNS = 4 /* how often a warp has these, at most */
 };
@@ -110,8 +108,8 @@ static void set_threads(plan *p)
  * below the other would convert factors twice. */
 static void set_warps(plan *p)
 {
-    const int64_t rows = ga__ceil_div(p->m, TENSOR_ROWS),
-                  columns = ga__ceil_div(p->n, TENSOR_COLUMNS);
+    const int64_t rows = ga__ceil_div(p->m, GA__PRODUCT_TENSOR_ROWS),
+                  columns = ga__ceil_div(p->n, GA__PRODUCT_TENSOR_COLUMNS);
     const int of_word = 4 / (int)ga__dtype_size(p->call->type);
     int each = 1;
     p->v.side = 1;

@@ -5,7 +5,7 @@
 
 typedef ga__product_variant variant;
 
-enum { VECTOR_BYTES = 16, WARP = 32, TENSOR_ROWS = 16, TENSOR_COLUMNS = 8 };
+enum { VECTOR_BYTES = 16, WARP = 32 };
 
 static int least(int a, int b)
 {
@@ -75,13 +75,15 @@ int ga__product_depth(const variant *v)
 static int tensor_bytes(const variant *v, bool along_k, int lines)
 {
     const int size = (int)ga__dtype_size((ga_dtype)v->type), depth = ga__product_depth(v);
-    const int whole = (lines + TENSOR_ROWS - 1) / TENSOR_ROWS * TENSOR_ROWS;
+    const int whole =
+        (lines + GA__PRODUCT_TENSOR_ROWS - 1) / GA__PRODUCT_TENSOR_ROWS * GA__PRODUCT_TENSOR_ROWS;
     return along_k ? lines * (depth * size / 4 | 8) * 4 : depth * (whole * size + VECTOR_BYTES);
 }
 
 static size_t tensor_shared_bytes(const variant *v)
 {
-    const int rows = TENSOR_ROWS * v->rows, columns = TENSOR_COLUMNS * v->columns * v->across;
+    const int rows = GA__PRODUCT_TENSOR_ROWS * v->rows,
+              columns = GA__PRODUCT_TENSOR_COLUMNS * v->columns * v->across;
     const int factors =
         tensor_bytes(v, v->a_along_k, rows) + tensor_bytes(v, v->b_along_k, columns);
     const int product = rows * columns * (int)sizeof(float);

@@ -30,6 +30,9 @@ enum { GA__PRODUCT_SHARE = 128, GA__PRODUCT_VECTOR = 64 };
  * little products, with up to so many rows and columns of a thread. */
 enum { GA__PRODUCT_SIDE = 16, GA__PRODUCT_LITTLE_BLOCK = 64, GA__PRODUCT_LITTLE_LINES = 8 };
 
+/* Tensor cores multiply so many rows by so many columns at once. */
+enum { GA__PRODUCT_TENSOR_ROWS = 16, GA__PRODUCT_TENSOR_COLUMNS = 8 };
+
 /* Bytes of the words in which the product of a dtype is computed. */
 size_t ga__product_word_bytes(ga_dtype type, bool host);
 
