@@ -1,5 +1,5 @@
 /* quarry-calls times the calls of calls.def on arrays from files, as often as its input asks;
- * map/calls.py times NumPy's in turns with them. */
+ * map/calls.py times those of other libraries in turns with them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,11 @@
     A(points)                                                                                      \
     A(ascending)                                                                                   \
     A(few)                                                                                         \
+    A(table)                                                                                       \
+    A(shares)                                                                                      \
+    A(rare)                                                                                        \
+    A(narrow)                                                                                      \
+    A(wide)                                                                                        \
     A(square)                                                                                      \
     A(stack)
 
@@ -45,7 +50,7 @@ static void check(bool good, const char *what)
 static gpuarray *top(const gpuarray *values)
 {
     gpuarray *greatest = NULL;
-    ga_topk(values, 10, &greatest, NULL);
+    ga_topk(values, 100, &greatest, NULL);
     return greatest;
 }
 
@@ -55,6 +60,18 @@ static gpuarray *counts_of(const gpuarray *values)
     ga_histogram(values, 50, &counts, &edges);
     ga_free(edges);
     return counts;
+}
+
+static gpuarray *counts_from_0_to_1(const gpuarray *values)
+{
+    gpuarray *counts = NULL;
+    ga_histogram(values, 256, &counts, (gpuarray **)NULL, .range = {0, 1});
+    return counts;
+}
+
+static gpuarray *add_in(gpuarray *to, const gpuarray *indices, const gpuarray *values)
+{
+    return ga_index_add(to, values, indices) == GA_OK ? ga_retain(to) : NULL;
 }
 
 static gpuarray *put_in(gpuarray *to, const gpuarray *indices, const gpuarray *values)
@@ -127,16 +144,17 @@ static int named(const char *name)
     return 0;
 }
 
+/* quarry-calls --list, or quarry-calls DEVICE. */
 int main(int argc, char **argv)
 {
     char line[4200], word[4096];
     int times;
 
-    check(ga_set_device("cpu") == GA_OK, "the host");
-    if (argc == 2 && strcmp(argv[1], "--list") == 0)
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
         for (int k = 0; k < CALLS; k++)
             printf("%s\t%s\t%s\n", calls[k].name, calls[k].kinds, calls[k].numpy);
-    else
+    } else {
+        check(ga_set_device(argc == 2 ? argv[1] : "cpu") == GA_OK, "the device");
         while (fgets(line, sizeof line, stdin)) {
             if (sscanf(line, "load %4095s", word) == 1) {
                 load(word);
@@ -145,5 +163,6 @@ int main(int argc, char **argv)
                 printf("%.4f\n", time_us(named(word), times));
             fflush(stdout);
         }
+    }
     return 0;
 }

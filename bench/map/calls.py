@@ -1,8 +1,9 @@
-"""Times the calls of calls.def by Quarry on the host and by NumPy in turns; the worst ratio comes first.
+"""Times the calls of calls.def by Quarry and by other libraries in turns; the worst ratio comes first.
 
 calls.py QUARRY_CALLS [--sizes 1000,100000] [--dtypes int8,float64] [--lengths 3,1000] [--calls sort,add] [--out FILE]
-writes a CSV line for each cell: the least times of both in microseconds, and the ratios of the least and of the
-median times. Two programs, with a comma between, compare builds instead."""
+        [--device cuda:0] [--peers cupy,torch,jax,mlx]
+writes a CSV line for each cell: the least times of all in microseconds, and Quarry's over the best other's, of the
+least and of the median times. Two programs, with a comma between, compare builds instead."""
 import argparse
 import csv
 import fnmatch
@@ -20,6 +21,8 @@ except ImportError:
     print('NumPy is not installed')
     sys.exit(77)
 
+import call_peers
+
 DTYPES = 'bool,int8,int16,int32,int64,float16,float32,float64,complex64'
 LENGTHS, SIZES, ROUNDS, BATCH_US = '2,3,7,33,1000', '1000,100000,10000000', 9, 1500
 VALUES = ('random', 'sorted', 'reversed', 'few')
@@ -29,8 +32,8 @@ BY_ROWS = ('rows_', 'columns_', 'add_row', 'add_column', 'transpose', 'einsum', 
 class Program:
     """A quarry-calls process."""
 
-    def __init__(self, path):
-        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, path, device):
+        self.process = subprocess.Popen([path, device], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, line):
         self.process.stdin.write(line + '\n')
@@ -42,28 +45,6 @@ class Program:
 
     def time_us(self, cell, times):
         return float(self.ask(f'time {cell} {times}'))
-
-
-class NumPy:
-    """The same calls by NumPy."""
-
-    def __init__(self, formulas):
-        self.names = {'np': np}
-        self.loops = {name: self.loop(text) for name, text in formulas.items()}
-
-    def loop(self, text):
-        names = {}
-        exec(f'def run(times, {", ".join(ARRAYS)}, np):\n for _ in range(times): {text}', names)
-        return names['run']
-
-    def time_us(self, name, times):
-        start = time.perf_counter()
-        self.loops[name](times, **self.names)
-        return (time.perf_counter() - start) * 1e6 / times
-
-
-ARRAYS = ('x', 'y', 'm', 'row', 'column', 'out', 'order', 'mask', 'none', 'low', 'high', 'points', 'ascending',
-          'few', 'square', 'stack')
 
 
 def numbers(rng, dtype, n):
@@ -97,20 +78,24 @@ def arrays(dtype, n, k, values='random'):
     return {'x': x, 'y': y, 'm': m, 'row': m[:1].copy(), 'column': m[:, :1].copy(), 'out': np.zeros_like(x),
             'order': rng.permutation(n), 'mask': rng.random(n) < 0.5, 'none': np.zeros(n, bool),
             'low': low, 'high': high, 'points': np.sort(x[::max(n // 1000, 10)]), 'few': x[:33].copy(),
-            'ascending': np.sort(x),
+            'ascending': np.sort(x), 'table': np.sort(x[::64]), 'shares': np.array([0.25, 0.5, 0.9]),
+            'rare': rng.random(n) < 0.01, 'narrow': rng.integers(0, min(n, 256), n, dtype=np.int32),
+            'wide': rng.integers(0, min(n, 10 ** 6), n, dtype=np.int32),
             'square': numbers(rng, dtype, (side, side)), 'stack': numbers(rng, dtype, (64, 8, 8))}
 
 
-def compare(sides, names, rounds, batch_us):
-    """The least and the median time of each side, in turns."""
-    for side, name in zip(sides, names):
+def compare(sides, name, rounds, batch_us):
+    """The least and the median time of each side, in turns; None for one that cannot."""
+    for side in sides:
         side.time_us(name, 1)
-    once = min(side.time_us(name, 1) for side, name in zip(sides, names))
-    times = int(batch_us / (once + 0.1)) + 1
-    if once > 3e5:
+    once = [side.time_us(name, 1) for side in sides]
+    times = [int(batch_us / (us + 0.1)) + 1 for us in once if us is not None]
+    times = [max(times)] * len(sides) if max(times) < 8 * min(times) else [
+        us and int(batch_us / (us + 0.1)) + 1 for us in once]
+    if max(us or 0 for us in once) > 3e5:
         rounds = min(rounds, 3)
-    got = [[side.time_us(name, times) for side, name in zip(sides, names)] for _ in range(rounds)]
-    return [(min(column), statistics.median(column)) for column in zip(*got)]
+    got = [[us and side.time_us(name, count) for side, us, count in zip(sides, once, times)] for _ in range(rounds)]
+    return [None if None in column else (min(column), statistics.median(column)) for column in zip(*got)]
 
 
 def options():
@@ -123,6 +108,9 @@ def options():
     parser.add_argument('--values', default='random', choices=VALUES, help='of x and y')
     parser.add_argument('--rounds', type=int, default=ROUNDS)
     parser.add_argument('--batch', type=float, default=BATCH_US)
+    parser.add_argument('--device', default='cpu')
+    parser.add_argument('--peers', default='numpy', help='with commas between: ' + ', '.join(call_peers.PEERS))
+    parser.add_argument('--seconds', type=float, default=1e9, help='no cell begins later')
     parser.add_argument('--out')
     parser.add_argument('--top', type=int, default=60)
     return parser.parse_args()
@@ -136,45 +124,77 @@ def cells(given, listed, dtype, first):
                 yield name
 
 
+def sides_of(given, programs, formulas):
+    """Quarry and the others, each with its name."""
+    sides = {path: Program(path, given.device) for path in programs}
+    if len(programs) > 1:
+        return sides
+    for name in given.peers.split(','):
+        try:
+            sides[name] = call_peers.PEERS[name](formulas, given.device == 'cpu')
+        except ImportError as error:
+            print(f'calls.py: {name}: {error}', file=sys.stderr)
+    return sides
+
+
+def load(sides, made, folder):
+    for name, array in made.items():
+        np.save(folder / f'{name}.npy', array)
+    for side in sides:
+        if isinstance(side, Program):
+            side.ask(f'load {folder}')
+        else:
+            side.hold({**made, 'turned': made['m'].T, 'flipped': made['x'][::-1]})
+
+
+def row_of(name, dtype, n, k, times):
+    """A line of the table: Quarry's times come first. Without another's there is no ratio."""
+    ours, others = times[0], [pair for pair in times[1:] if pair]
+    ratios = [round(ours[which] / min(pair[which] for pair in others), 3) if others else '' for which in (0, 1)]
+    return (name, dtype, n, k if name.startswith(BY_ROWS) else '',
+            *(round(pair[0], 2) if pair else '' for pair in times), *ratios)
+
+
 def main():
     given = options()
+    end = time.monotonic() + given.seconds
     programs = given.program.split(',')
     lines = subprocess.run([programs[0], '--list'], check=True, capture_output=True, text=True).stdout.splitlines()
     listed = {name: (kinds, formula) for name, kinds, formula in (line.split('\t') for line in lines)}
-    numpy = NumPy({name: text.replace('turned', 'm.T') for name, (_, text) in listed.items()})
-    sides = [Program(path) for path in programs] + ([numpy] if len(programs) == 1 else [])
+    sides = sides_of(given, programs, {name: text.replace('turned', 'm.T') for name, (_, text) in listed.items()})
     folder = pathlib.Path(tempfile.mkdtemp())
-    rows = []
+    rows, late = [], 0
     try:
         for n in map(int, given.sizes.split(',')):
             for dtype in given.dtypes.split(','):
                 for nth, k in enumerate(map(int, given.lengths.split(','))):
                     wanted = list(cells(given, listed, dtype, nth == 0))
-                    if not wanted:
+                    if not wanted or time.monotonic() > end:
+                        late += len(wanted)
                         continue
-                    made = arrays(dtype, n, k, given.values)
-                    for name, array in made.items():
-                        np.save(folder / f'{name}.npy', array)
-                    for side in sides:
-                        if isinstance(side, Program):
-                            side.ask(f'load {folder}')
-                        else:
-                            side.names.update(made)
+                    load(sides.values(), arrays(dtype, n, k, given.values), folder)
                     for name in wanted:
-                        ours, theirs = compare(sides, [name, name], given.rounds, given.batch)
-                        by_rows = name.startswith(BY_ROWS)
-                        rows.append((name, dtype, n, k if by_rows else '', round(ours[0], 2), round(theirs[0], 2),
-                                     round(ours[0] / theirs[0], 3), round(ours[1] / theirs[1], 3)))
+                        if time.monotonic() > end:
+                            late += 1
+                            continue
+                        times = compare(sides.values(), name, given.rounds, given.batch)
+                        rows.append(row_of(name, dtype, n, k, times))
     finally:
         shutil.rmtree(folder)
-    rows.sort(key=lambda row: -row[6])
-    titles = ('call', 'dtype', 'n', 'k', 'us', 'other_us', 'least', 'median')
+    report(given, ['us' if len(programs) == 1 else programs[0], *list(sides)[1:]], rows)
+    if late:
+        print(f'{late} cells had no time')
+
+
+def report(given, names, rows):
+    rows.sort(key=lambda row: -(row[-2] or 0))
     if given.out:
         with open(given.out, 'w', newline='') as file:
-            csv.writer(file).writerows([titles, *rows])
+            csv.writer(file).writerows([('call', 'dtype', 'n', 'k', *names, 'least', 'median'), *rows])
+    print('{:16} {:10} {:>9} {:>5}'.format('call', 'dtype', 'n', 'k'), *(f'{name[-10:]:>10}' for name in names))
     for row in rows[:given.top]:
-        print('{:16} {:10} {:>9} {:>5} {:>10} {:>10} {:>7} {:>7}'.format(*map(str, row)))
-    behind = sum(row[6] > 1.05 for row in rows)
+        print('{:16} {:10} {:>9} {:>5}'.format(*row[:4]), *(f'{us:>10}' for us in row[4:]))
+    behind = sum(row[-2] > 1.05 for row in rows if row[-2])
     print(f'{behind} of {len(rows)} cells are more than 5 % behind')
 
 
