@@ -29,6 +29,7 @@
     A(rare)                                                                                        \
     A(narrow)                                                                                      \
     A(wide)                                                                                        \
+    A(sums)                                                                                        \
     A(square)                                                                                      \
     A(stack)
 

@@ -13,11 +13,11 @@ TORCH = {
     'rows_max': 'm.amax(1)', 'columns_max': 'm.amax(0)',
     'cumsum': 'x.cumsum(0)', 'cumprod': 'x.cumprod(0)', 'cummax': 'x.cummax(0)',
     'partition': 'np.kthvalue(x, len(x) // 3)', 'argpartition': 'np.kthvalue(x, len(x) // 3)',
-    'quantile': 'np.quantile(x, 0.9)', 'quantiles': 'np.quantile(x, shares)', 'topk': 'np.topk(x, 100)',
+    'quantile': 'np.quantile(x, 0.9)', 'quantiles': 'np.quantile(x, shares.to(x.dtype))', 'topk': 'np.topk(x, 100)',
     'rows_median': 'm.median(1)', 'isin': 'np.isin(x, points)', 'union1d': 'np.unique(np.cat((x, y)))',
     'intersect1d': None, 'digitize': 'np.bucketize(x, points)', 'histogram': 'np.histc(x, 50)',
     'histogram_range': 'np.histc(x, 256, 0, 1)', 'interp': None, 'interp_ascending': None,
-    'put': 'out.put_(order, y)', 'add_at': 'out.index_add_(0, wide, y)', 'nonzero': 'mask.nonzero()',
+    'put': 'out.put_(order, y)', 'add_at': 'sums.index_add_(0, wide, y)', 'nonzero': 'mask.nonzero()',
     'concatenate': 'np.cat((x, y))', 'pad': 'np.nn.functional.pad(m, (1, 1, 1, 1))', 'tile': 'x.tile(3)',
     'repeat': 'x.repeat_interleave(3)', 'transpose': 'm.t().contiguous()', 'flip': 'x.flip(0)',
     'convolve': 'np.nn.functional.conv1d(x[None, None], few.flip(0)[None, None], padding=32)',
@@ -25,14 +25,14 @@ TORCH = {
 # Where those of JAX are not, whose arrays do not change.
 JAX = {
     'copy': 'x + 0', 'transpose': 'm.T + 0', 'flip': 'x[::-1] + 0', 'cummax': 'lax.cummax(x)',
-    'topk': 'lax.top_k(x, 100)', 'put': 'out.at[order].set(y)', 'add_at': 'out.at[wide].add(y)'}
-CUPY = {'cummax': None, 'put': 'out.__setitem__(order, y)', 'add_at': 'cupyx.scatter_add(out, wide, y)'}
+    'topk': 'lax.top_k(x, 100)', 'put': 'out.at[order].set(y)', 'add_at': 'sums.at[wide].add(y)'}
+CUPY = {'cummax': None, 'put': 'out.__setitem__(order, y)', 'add_at': 'cupyx.scatter_add(sums, wide, y)'}
 MLX = {
     'to_float32': 'x.astype(np.float32)', 'to_float64': None, 'to_float16': 'x.astype(np.float16)',
     'to_int64': 'x.astype(np.int64)', 'to_int8': 'x.astype(np.int8)', 'to_bool': 'x.astype(np.bool_)',
     'copy': 'np.contiguous(x + 0)', 'transpose': 'np.contiguous(m.T)', 'flip': 'np.contiguous(x[::-1])',
     'topk': 'np.topk(x, 100)', 'cummax': 'x.cummax()', 'dot': 'np.inner(x, y)',
-    'put': 'out.at[order].multiply(0).at[order].add(y)', 'add_at': 'out.at[wide].add(y)'}
+    'put': 'out.at[order].multiply(0).at[order].add(y)', 'add_at': 'sums.at[wide].add(y)'}
 
 
 class Numpy:

@@ -80,7 +80,7 @@ def arrays(dtype, n, k, values='random'):
             'low': low, 'high': high, 'points': np.sort(x[::max(n // 1000, 10)]), 'few': x[:33].copy(),
             'ascending': np.sort(x), 'table': np.sort(x[::64]), 'shares': np.array([0.25, 0.5, 0.9]),
             'rare': rng.random(n) < 0.01, 'narrow': rng.integers(0, min(n, 256), n, dtype=np.int32),
-            'wide': rng.integers(0, min(n, 10 ** 6), n, dtype=np.int32),
+            'wide': rng.integers(0, min(n, 10 ** 6), n, dtype=np.int32), 'sums': np.zeros_like(x[:10 ** 6]),
             'square': numbers(rng, dtype, (side, side)), 'stack': numbers(rng, dtype, (64, 8, 8))}
 
 

@@ -137,6 +137,7 @@ static ga_status fold_by_owners(const fold *f)
     add(&m, ga__indexed_operand("key", f->keys.keys));
     ga__lens_coordinate(&m.coordinate, outer + 1, shape, outer, 0);
     add(&m, ga__lens_operand("owner", &m.coordinate, GA__COORDINATE, false));
+    add_number(&m, "owners", owners);
     add_number(&m, "share", share);
     add_number(&m, "tuples", f->tuples);
     add_number(&m, "vt", value_step(f, 0));
@@ -144,8 +145,8 @@ static ga_status fold_by_owners(const fold *f)
     add_number(&m, "xi", f->ndim > 0 ? f->strides[outer] / size : 0);
     add_number(&m, "vi", f->ndim > 0 ? value_step(f, 1 + outer) : 0);
     return run(f,
-               "ga::fold_share<ga::%s>(x, v, key, owner * share, (owner + 1) * share, tuples, vt, "
-               "inner, xi, vi, z)",
+               "ga::fold_share<ga::%s>(x, v, key, owner * share, (owner + 1) * share, owners == 1, "
+               "tuples, vt, inner, xi, vi, z)",
                true, outer + 1, shape, &m);
 }
 

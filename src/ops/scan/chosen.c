@@ -13,6 +13,15 @@
 #include "ops/scan/choose.h"
 #include "ops/scan/take_number.h"
 
+/* From so many elements on, four launches cost less than the scan's waiting; on the host, less than
+ * its loop, which takes one element after another. */
+enum { MARKED = 1 << 16, MARKED_ON_HOST = 1 << 11 };
+
+bool ga__chosen_is_marked(const ga__device *device, int64_t size)
+{
+    return size >= (device->arch == 0 ? MARKED_ON_HOST : MARKED);
+}
+
 ga_status ga__check_condition(const char *name, const gpuarray *condition, const gpuarray *x)
 {
     if (!condition || !x)
@@ -103,7 +112,7 @@ ga_status ga__chosen_begin_where(ga__chosen *c, const char *name, const ga__pred
     *c = (ga__chosen){.name = name, .where = *where};
     if (!ga__not_recording(name))
         return ga_error();
-    if (where->size >= GA__MARKED)
+    if (ga__chosen_is_marked(where->device, where->size))
         return count_marked(c);
     return where->size > 0 ? count_computed(c) : GA_OK;
 }
@@ -118,7 +127,7 @@ ga_status ga__chosen_begin(ga__chosen *c, const char *name, const gpuarray *cond
                                 .size = condition->size}};
     if (!ga__not_recording(name))
         return ga_error();
-    if (condition->size >= GA__MARKED)
+    if (ga__chosen_is_marked(c->where.device, condition->size))
         return count_marked(c);
     return ga__take_number(ga_count_nonzero(condition), &c->count);
 }

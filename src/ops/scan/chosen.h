@@ -16,9 +16,6 @@ typedef struct ga__predicate {
     const ga__operand *operands;
 } ga__predicate;
 
-/* From so many elements on, four launches cost less than the scan's waiting. */
-enum { GA__MARKED = 1 << 16 };
-
 /* Large conditions are read once, and their marks kept: a bit for each element, and how
  * many chosen ones precede each tile. Others have no marks: a scan of truths stores the results. */
 typedef struct ga__chosen {
@@ -28,6 +25,9 @@ typedef struct ga__chosen {
     int64_t count;
     gpuarray *marks, *before; /* or NULL */
 } ga__chosen;
+
+/* Whether a condition of so many elements is marked first. */
+bool ga__chosen_is_marked(const ga__device *device, int64_t size);
 
 /* Raises if one of the arrays is NULL, or on another device. */
 ga_status ga__check_condition(const char *name, const gpuarray *condition, const gpuarray *x);

@@ -264,8 +264,9 @@ static ga_status find_scanned(const char *name, const ga__runs *runs, ga__wanted
 ga_status ga__find_runs(const char *name, const ga__runs *runs, ga__wanted_runs wanted, int ndim,
                         const int64_t *shape, ga__made_runs *made)
 {
-    const bool marks =
-        !wanted.inverse && runs->elements->size >= GA__MARKED && (!runs->each || runs->chosen);
+    const gpuarray *x = runs->elements;
+    const bool marks = !wanted.inverse && ga__chosen_is_marked(x->buffer->device, x->size) &&
+                       (!runs->each || runs->chosen);
     gpuarray *starts = NULL;
     *made = (ga__made_runs){NULL, NULL, NULL, NULL};
     ga_status status = marks ? find_marked(name, runs, wanted, made, &starts)
