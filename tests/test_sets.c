@@ -186,6 +186,38 @@ static gpuarray *draw_integers(int64_t size, int64_t values)
     return ga_from_host(numbers, GA_INT32, GA_SHAPE(size));
 }
 
+/* Values with counters of their own are those of the same numbers, which are sorted. */
+static void check_narrow(ga_dtype dtype, int64_t size, int64_t values)
+{
+    gpuarray *wide = ga_subtract(draw_integers(size, values), dtype == GA_INT8 ? values / 2 : 0),
+             *narrow = ga_astype(wide, dtype), *counts, *wanted_counts, *same_counts;
+    gpuarray *turned = ga_slice(narrow, "::-1");
+    gpuarray *u = ga_unique(turned, .counts = &counts),
+             *wanted = ga_unique(ga_astype(narrow, GA_INT32), .counts = &wanted_counts);
+    assert_int_equal(ga_dtype_of(u), dtype);
+    assert_same(ga_astype(u, GA_INT32), wanted);
+    assert_same(counts, wanted_counts);
+    assert_same(ga_unique(narrow), u);
+    assert_int_equal(ga_unique_counts(narrow, &u, &same_counts), GA_OK);
+    assert_same(same_counts, counts);
+    ga_free(u);
+    ga_free(same_counts);
+}
+
+static void narrow_elements_are_counted(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_BOOL, GA_INT8, GA_UINT8};
+    static const int64_t sizes[] = {0, 1, 4095, 4096, 4097, 70001};
+    (void)state;
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            GA_SCOPE {
+                const int64_t most = dtypes[d] == GA_BOOL ? 2 : 256;
+                check_narrow(dtypes[d], sizes[k], most);
+                check_narrow(dtypes[d], sizes[k], 1 + random_below(&seed, most));
+            }
+}
+
 /* a & b, a - b, b - a and what they make up. */
 static void check_algebra(int64_t size, int64_t other, int64_t values)
 {
@@ -456,6 +488,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         table_test(answers_are_numpys),
         cmocka_unit_test(unique_elements_stand_for_all),
+        cmocka_unit_test(narrow_elements_are_counted),
         cmocka_unit_test(many_runs_are_those_of_the_inverse),
         cmocka_unit_test(unions_and_differences_agree),
         cmocka_unit_test(any_result_may_be_left_out),
@@ -467,6 +500,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(allocations_may_fail),
         cmocka_unit_test(failed_calls_set_nothing),
         simulated_test(unique_elements_stand_for_all),
+        simulated_test(narrow_elements_are_counted),
         simulated_test(unions_and_differences_agree),
         simulated_test(modes_are_the_most_frequent),
         simulated_test(kept_elements_keep_their_bits),

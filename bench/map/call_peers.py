@@ -153,7 +153,7 @@ class Mlx(Numpy):
         self.module = mx
 
     def upload(self, array):
-        return self.module.array(array)
+        return self.module.array(np.ascontiguousarray(array))
 
     def function(self, name):
         """Evaluated at once: of results that nobody reads MLX would compute none."""

@@ -9,6 +9,7 @@ import csv
 import fnmatch
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -92,8 +93,8 @@ def compare(sides, name, rounds, batch_us):
     times = [int(batch_us / (us + 0.1)) + 1 for us in once if us is not None]
     times = [max(times)] * len(sides) if max(times) < 8 * min(times) else [
         us and int(batch_us / (us + 0.1)) + 1 for us in once]
-    if max(us or 0 for us in once) > 3e5:
-        rounds = min(rounds, 3)
+    if max(us or 0 for us in once) > 1e5:
+        rounds = min(rounds, 2)
     got = [[us and side.time_us(name, count) for side, us, count in zip(sides, once, times)] for _ in range(rounds)]
     return [None if None in column else (min(column), statistics.median(column)) for column in zip(*got)]
 
@@ -155,33 +156,46 @@ def row_of(name, dtype, n, k, times):
             *(round(pair[0], 2) if pair else '' for pair in times), *ratios)
 
 
+def cells_of(given, listed):
+    """The arrays that cells need, as (n, dtype, k), and the cells."""
+    for n in map(int, given.sizes.split(',')):
+        for dtype in given.dtypes.split(','):
+            for nth, k in enumerate(map(int, given.lengths.split(','))):
+                wanted = list(cells(given, listed, dtype, nth == 0))
+                if wanted:
+                    yield (n, dtype, k), wanted
+
+
+def time_cells(given, listed, sides, rows):
+    """Appends to the rows; returns the number of cells that the time did not suffice for."""
+    end, late = time.monotonic() + given.seconds, 0
+    folder = pathlib.Path(tempfile.mkdtemp())
+    try:
+        for (n, dtype, k), wanted in cells_of(given, listed):
+            if time.monotonic() < end:
+                load(sides, arrays(dtype, n, k, given.values), folder)
+            for name in wanted:
+                if time.monotonic() < end:
+                    rows.append(row_of(name, dtype, n, k, compare(sides, name, given.rounds, given.batch)))
+                else:
+                    late += 1
+    finally:
+        shutil.rmtree(folder)
+    return late
+
+
 def main():
     given = options()
-    end = time.monotonic() + given.seconds
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit('calls.py: told to end'))
     programs = given.program.split(',')
     lines = subprocess.run([programs[0], '--list'], check=True, capture_output=True, text=True).stdout.splitlines()
     listed = {name: (kinds, formula) for name, kinds, formula in (line.split('\t') for line in lines)}
     sides = sides_of(given, programs, {name: text.replace('turned', 'm.T') for name, (_, text) in listed.items()})
-    folder = pathlib.Path(tempfile.mkdtemp())
     rows, late = [], 0
     try:
-        for n in map(int, given.sizes.split(',')):
-            for dtype in given.dtypes.split(','):
-                for nth, k in enumerate(map(int, given.lengths.split(','))):
-                    wanted = list(cells(given, listed, dtype, nth == 0))
-                    if not wanted or time.monotonic() > end:
-                        late += len(wanted)
-                        continue
-                    load(sides.values(), arrays(dtype, n, k, given.values), folder)
-                    for name in wanted:
-                        if time.monotonic() > end:
-                            late += 1
-                            continue
-                        times = compare(sides.values(), name, given.rounds, given.batch)
-                        rows.append(row_of(name, dtype, n, k, times))
+        late = time_cells(given, listed, list(sides.values()), rows)
     finally:
-        shutil.rmtree(folder)
-    report(given, ['us' if len(programs) == 1 else programs[0], *list(sides)[1:]], rows)
+        report(given, ['us' if len(programs) == 1 else programs[0], *list(sides)[1:]], rows)
     if late:
         print(f'{late} cells had no time')
 

@@ -1,14 +1,54 @@
 /* ga_unique() and the array API's forms: the elements once each. */
 #include <quarry/sets.h>
 
+#include <quarry/histogram.h>
+#include <quarry/joining.h>
+#include <quarry/select.h>
+
 #include "base/call.h"
 #include "base/error.h"
+#include "device/stream.h"
 #include "model/promote.h"
 #include "base/options.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/order/along.h"
 #include "ops/sets/runs.h"
 #include "ops/sets/unique.h"
+
+/* From so many elements on, counters cost less than a sort. */
+enum { COUNTED = 1 << 12 };
+
+/* Whether each value has a counter: a bool or an integer of 8 bits. */
+static bool counts_values(const gpuarray *x, ga__wanted_runs wanted)
+{
+    const char kind = ga__dtype_kind(x->dtype);
+    return x->size >= COUNTED && !wanted.indices && !wanted.inverse &&
+           (kind == 'b' || (ga__dtype_size(x->dtype) == 1 && (kind == 'i' || kind == 'u')));
+}
+
+/* How many elements of a flat array have each value that its dtype can hold, in order; *values are
+ * those. */
+static gpuarray *count_values(const gpuarray *flat, gpuarray **values)
+{
+    const char kind = ga__dtype_kind(flat->dtype);
+    const double low = kind == 'i' ? -128 : 0;
+    const int64_t count = kind == 'b' ? 2 : 256;
+    gpuarray *bits = ga_view(flat, GA_UINT8),
+             *counts = bits ? ga_bincount(bits, .minlength = count) : NULL;
+    *values = counts ? ga_arange(flat->dtype, low, low + (double)count, 1) : NULL;
+    if (!*values)
+        return NULL;
+    return kind == 'i' ? ga_roll(counts, 128) : counts; /* the highest bit is the sign */
+}
+
+static ga_status unique_by_counts(const gpuarray *flat, ga__wanted_runs wanted, ga__made_runs *made)
+{
+    gpuarray *all, *counts = count_values(flat, &all);
+    *made = (ga__made_runs){.values = counts ? ga_extract(counts, all) : NULL};
+    if (made->values && wanted.counts)
+        made->counts = ga_extract(counts, counts);
+    return made->values && (made->counts || !wanted.counts) ? GA_OK : ga_error();
+}
 
 ga_status ga__unique(const char *name, const gpuarray *x, bool distinct_nan, ga__wanted_runs wanted,
                      ga__made_runs *made)
@@ -17,6 +57,8 @@ ga_status ga__unique(const char *name, const gpuarray *x, bool distinct_nan, ga_
         return ga_error();
     gpuarray *flat = ga_ravel(x), *sorted, *order = NULL;
     const bool ordered = wanted.indices || wanted.inverse;
+    if (flat && counts_values(x, wanted))
+        return ga__not_recording(name) ? unique_by_counts(flat, wanted, made) : ga_error();
     if (!flat || ga__sort_along(name, flat, 0, false, &sorted, ordered ? &order : NULL) != GA_OK)
         return ga_error();
     const ga__runs runs = {.elements = sorted, .order = order, .distinct_nan = distinct_nan};
