@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "files.h"
 #include "run.h"
+#include "scratch.h"
 
 static ga_dtype dtype_named(const char *name)
 {
@@ -189,13 +190,32 @@ static void views_of_large_arrays_are_shortened(void **state)
     }
 }
 
+/* Makes a locale in the scratch folder; false without the sources of locales. */
+static bool make_decimal_comma(void)
+{
+    char command[4400];
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s' > /dev/null 2>&1",
+             in_scratch("de_DE.UTF-8"));
+    return system(command) == 0 && setenv("LOCPATH", scratch, 1) == 0 &&
+           setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
+}
+
 static void text_ignores_the_locale(void **state)
 {
-    (void)state;
-    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE"))
-        print_message("skipped: no locale with a decimal comma is installed\n");
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE") &&
+        !make_decimal_comma())
+        print_message("skipped: no locale with a decimal comma is installed or can be made\n");
     text_is_numpys(state);
     setlocale(LC_NUMERIC, "C");
+    unsetenv("LOCPATH");
+    remove_folder(in_scratch("de_DE.UTF-8/LC_MESSAGES"));
+    remove_folder(in_scratch("de_DE.UTF-8"));
+}
+
+static int leave_scratch(void **state)
+{
+    (void)state;
+    return close_scratch((const char *const[]){NULL});
 }
 
 static void print_writes_a_line(void **state)
@@ -261,5 +281,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(failed_allocations_leave_nothing_behind),
     };
 
-    return run_named_tests(argc, argv, tests, NULL, NULL);
+    return run_named_tests(argc, argv, tests, make_scratch, leave_scratch);
 }

@@ -28,7 +28,7 @@ done
 
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck disable=SC2086 # the packages are separate words
-sh tools/setup.sh cmake fish zsh groff man-db mandoc python3-sphinx python3-myst-parser \
+sh tools/setup.sh cmake fish zsh groff man-db mandoc locales python3-sphinx python3-myst-parser \
     ${fuzz:+clang libclang-rt-dev} || exit 1
 
 # NumPy 2 is the reference of tests/stateful; Debian's may be older.

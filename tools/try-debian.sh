@@ -6,7 +6,7 @@
 #   wheels  builds with CUDA, nvcc included, where no toolkit is, compiles kernels, and tests what that installs
 #   example runs the README's first command
 #   tests   runs the README's second command, and lists what it skips
-# With 2 processors that others use too: 8 minutes, 12, 6 and 40.
+# With 2 processors that others use too: 8 minutes, 12, 6 and 60.
 set -eu
 
 [ $# -ge 3 ] || { sed -n '2,9s/^# //p' "$0"; exit 1; }
