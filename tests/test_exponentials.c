@@ -277,7 +277,12 @@ static void rows_share_what_columns_have(void **state)
     static const char *const texts[] = {
         "exp(x - " OF_COLUMN ") / sum(exp(x - " OF_COLUMN "), axis=0)",
         "(x - mean(x, axis=0)) / sqrt(var(x, axis=0) + 0.001)",
-        "x / sqrt(mean(x * x, axis=0) + 0.001) * y", "sum(x * exp(x - " OF_COLUMN "), axis=0)"};
+        "x / sqrt(mean(x * x, axis=0) + 0.001) * y", "sum(x * exp(x - " OF_COLUMN "), axis=0)",
+        "sum((x + x) * (x - x) + (exp(x) + x) * (x - exp(x)) - (exp(x) + exp(x)) * (exp(x) - "
+        "exp(x))"
+        " + x**2 * exp(x), axis=0)"};
+    check_columns(texts[4], GA_FLOAT16, 349, 403); /* every operation that pairs have */
+    check_columns(texts[4], GA_BFLOAT16, 349, 403);
     check_columns(texts[3], GA_FLOAT16, 349, 403); /* no sum that joins the maximum */
     check_columns(texts[0], GA_FLOAT16, 46667, 3);
     check_columns(texts[0], GA_FLOAT16, 349, 403);

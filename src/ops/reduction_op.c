@@ -140,12 +140,21 @@ static ga_status prepare(call *c, const ga__row *op, const ga_reduce_args *args)
                      : GA_OK;
 }
 
+/* The row that computes the same sooner: the extremes of bool end at the first element that is
+ * one. */
+static ga__row_id soonest(ga__row_id row, ga_dtype loop)
+{
+    if (loop != GA_BOOL)
+        return row;
+    return row == GA__ROW_max ? GA__ROW_any : row == GA__ROW_min ? GA__ROW_all : row;
+}
+
 static ga_status run(const call *c, ga__row_id row, const ga_reduce_args *args, gpuarray *out)
 {
     if (has_options(args))
         return ga__reduce_chosen(row, args, c->x, c->loop, c->reduced, out);
     const double ddof = args->ddof + args->correction;
-    ga__reduction reduction = ga__reduction_of(row, "return {x}", c->loop, ddof);
+    ga__reduction reduction = ga__reduction_of(soonest(row, c->loop), "return {x}", c->loop, ddof);
     reduction.formula.maps_nothing = true;
     const ga__operand operand = {.name = "x", .array = c->x, .type = c->loop, .reads = true};
     return ga__reduce_keeping(&reduction, c->x->buffer->device, c->x->ndim, c->x->shape, c->reduced,

@@ -17,8 +17,9 @@ typedef ga__rank_variant variant;
 enum {
     LINE = 64,              /* bytes between what different threads write */
     HOST_PARTS = 2,         /* of a row for each processor: some start late */
-    SHORT_ROW = 1 << 10,    /* CUDA: rows that a warp selects in */
-    MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer ones have 512 */
+    SHORT_ROW = 1 << 10,    /* CUDA: rows that a warp selects in, */
+    SHORT_OF_FEW = 1 << 7,  /* or, if each has a multiprocessor, these; */
+    MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer rows have 512 */
     SHARED_ROW = 96 << 10,  /* bytes of the longest rows in shared memory: two blocks fit an SM */
     SHARED_SPARE = 8 << 10, /* what a block of rows needs besides its keys */
     SAMPLED_ROW = 1 << 16,  /* CUDA: the shortest row that is sampled before the rounds */
@@ -190,8 +191,9 @@ static ga_status run_host_rows(call *c)
 
 static ga_status run_cuda_rows(call *c)
 {
-    const int64_t n = c->r->count;
-    c->v.team = n <= SHORT_ROW ? GA__WARP : n <= MIDDLE_ROW ? 256 : 512;
+    const int64_t n = c->r->count,
+                  most = c->r->rows <= c->device->processors ? SHORT_OF_FEW : SHORT_ROW;
+    c->v.team = n <= most ? GA__WARP : n <= MIDDLE_ROW ? 256 : 512;
     const int block = ga__rank_row_block(&c->v), rows = block / c->v.team;
     const size_t keys =
         ((size_t)n * key_bytes(c->r) + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;

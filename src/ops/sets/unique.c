@@ -3,6 +3,7 @@
 
 #include <quarry/histogram.h>
 #include <quarry/joining.h>
+#include <quarry/ops.h>
 #include <quarry/select.h>
 
 #include "base/call.h"
@@ -12,42 +13,83 @@
 #include "base/options.h"
 #include "ops/bins/bin_calls.h"
 #include "ops/order/along.h"
+#include "ops/scan/take_number.h"
 #include "ops/sets/runs.h"
 #include "ops/sets/unique.h"
 
 /* From so many elements on, counters cost less than a sort. */
 enum { COUNTED = 1 << 12 };
 
-/* Whether each value has a counter: a bool or an integer of 8 bits. */
-static bool counts_values(const gpuarray *x, ga__wanted_runs wanted)
+/* Whether each value has a counter: of integers of 8 bits. */
+static bool counts_values(const gpuarray *x)
 {
     const char kind = ga__dtype_kind(x->dtype);
-    return x->size >= COUNTED && !wanted.indices && !wanted.inverse &&
-           (kind == 'b' || (ga__dtype_size(x->dtype) == 1 && (kind == 'i' || kind == 'u')));
+    return ga__dtype_size(x->dtype) == 1 && (kind == 'i' || kind == 'u');
 }
 
 /* How many elements of a flat array have each value that its dtype can hold, in order; *values are
  * those. */
 static gpuarray *count_values(const gpuarray *flat, gpuarray **values)
 {
-    const char kind = ga__dtype_kind(flat->dtype);
-    const double low = kind == 'i' ? -128 : 0;
-    const int64_t count = kind == 'b' ? 2 : 256;
+    const bool has_sign = ga__dtype_kind(flat->dtype) == 'i';
+    const double low = has_sign ? -128 : 0;
     gpuarray *bits = ga_view(flat, GA_UINT8),
-             *counts = bits ? ga_bincount(bits, .minlength = count) : NULL;
-    *values = counts ? ga_arange(flat->dtype, low, low + (double)count, 1) : NULL;
+             *counts = bits ? ga_bincount(bits, .minlength = 256) : NULL;
+    *values = counts ? ga_arange(flat->dtype, low, low + 256, 1) : NULL;
     if (!*values)
         return NULL;
-    return kind == 'i' ? ga_roll(counts, 128) : counts; /* the highest bit is the sign */
+    return has_sign ? ga_roll(counts, 128) : counts; /* the sign is the highest bit */
 }
 
 static ga_status unique_by_counts(const gpuarray *flat, ga__wanted_runs wanted, ga__made_runs *made)
 {
     gpuarray *all, *counts = count_values(flat, &all);
-    *made = (ga__made_runs){.values = counts ? ga_extract(counts, all) : NULL};
+    made->values = counts ? ga_extract(counts, all) : NULL;
     if (made->values && wanted.counts)
         made->counts = ga_extract(counts, counts);
     return made->values && (made->counts || !wanted.counts) ? GA_OK : ga_error();
+}
+
+static gpuarray *upload(const char *name, ga__device *device, ga_dtype dtype, int64_t count,
+                        const void *data)
+{
+    gpuarray *x = ga__array_new(name, device, dtype, 1, &count);
+    return x && ga__array_upload(name, x, 0, data, ga_nbytes(x)) == GA_OK ? x : NULL;
+}
+
+/* One number tells all of bools. */
+static ga_status unique_bools(const char *name, const gpuarray *flat, ga__wanted_runs wanted,
+                              ga__made_runs *made)
+{
+    int64_t ones, counts[2], found = 0;
+    unsigned char values[2];
+    if (ga__take_number(ga_count_nonzero(flat), &ones) != GA_OK)
+        return ga_error();
+    for (int value = 0; value < 2; value++) {
+        counts[found] = value ? ones : flat->size - ones;
+        values[found] = (unsigned char)value;
+        found += counts[found] > 0;
+    }
+    ga__device *device = flat->buffer->device;
+    made->values = upload(name, device, GA_BOOL, found, values);
+    if (made->values && wanted.counts)
+        made->counts = upload(name, device, GA_INT64, found, counts);
+    return made->values && (made->counts || !wanted.counts) ? GA_OK : ga_error();
+}
+
+/* Without places, values of few bits are counted. *done says whether they were. */
+static ga_status unique_of_few(const char *name, const gpuarray *flat, ga__wanted_runs wanted,
+                               ga__made_runs *made, bool *done)
+{
+    const bool bools = flat->dtype == GA_BOOL;
+    *done = flat->size >= COUNTED && !wanted.indices && !wanted.inverse &&
+            (bools || counts_values(flat));
+    if (!*done)
+        return GA_OK;
+    *made = (ga__made_runs){NULL, NULL, NULL, NULL};
+    if (!ga__not_recording(name))
+        return ga_error();
+    return bools ? unique_bools(name, flat, wanted, made) : unique_by_counts(flat, wanted, made);
 }
 
 ga_status ga__unique(const char *name, const gpuarray *x, bool distinct_nan, ga__wanted_runs wanted,
@@ -57,9 +99,12 @@ ga_status ga__unique(const char *name, const gpuarray *x, bool distinct_nan, ga_
         return ga_error();
     gpuarray *flat = ga_ravel(x), *sorted, *order = NULL;
     const bool ordered = wanted.indices || wanted.inverse;
-    if (flat && counts_values(x, wanted))
-        return ga__not_recording(name) ? unique_by_counts(flat, wanted, made) : ga_error();
-    if (!flat || ga__sort_along(name, flat, 0, false, &sorted, ordered ? &order : NULL) != GA_OK)
+    bool done = false;
+    if (!flat || unique_of_few(name, flat, wanted, made, &done) != GA_OK)
+        return ga_error();
+    if (done)
+        return GA_OK;
+    if (ga__sort_along(name, flat, 0, false, &sorted, ordered ? &order : NULL) != GA_OK)
         return ga_error();
     const ga__runs runs = {.elements = sorted, .order = order, .distinct_nan = distinct_nan};
     return ga__find_runs(name, &runs, wanted, x->ndim, x->shape, made);
