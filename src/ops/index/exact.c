@@ -16,19 +16,11 @@ enum {
     MOST_COPIES = 32       /* up to these */
 };
 
-static int bits_of(int64_t number)
-{
-    int bits = 0;
-    while (number >> bits != 0)
-        bits++;
-    return bits;
-}
-
 /* Digits of so many bits that 63 bits hold the sum of all numbers, x's own one, and what other
  * digits carry. */
 static bool plan_digits(ga__sums *p, int64_t tuples)
 {
-    p->bits = 62 - FRACTION - bits_of(tuples);
+    p->bits = 62 - FRACTION - ga__bits_of((uint64_t)tuples);
     if (p->bits < LEAST_BITS)
         return false;
     p->bits = p->bits < MOST_BITS ? p->bits : MOST_BITS;
