@@ -6,17 +6,10 @@
 #include "ops/convert.h"
 
 enum {
-    SPARSE = 4,          /* so many elements a tuple are worth their words */
-    SHORT_BITS = 32,     /* of short words, */
-    LONG_BITS = 64,      /* and of long ones */
-    MOST_VALUE_BITS = 32 /* a longer value is read at the position */
+    SPARSE = 4,      /* so many elements a tuple are worth their words */
+    SHORT_BITS = 32, /* of short words, */
+    LONG_BITS = 64   /* and of long ones */
 };
-
-static int value_bits(const gpuarray *x)
-{
-    const int bits = x->dtype == GA_BOOL ? 1 : 8 * (int)ga__dtype_size(x->dtype);
-    return bits <= MOST_VALUE_BITS ? bits : 0;
-}
 
 /* Whether every element of so many in a row has a tuple that names it. */
 static bool is_dense(const ga__indexing *g, int64_t span)
@@ -35,19 +28,18 @@ bool ga__latest_plan(const ga__indexing *g, const int64_t *steps, ga_value value
     if (g->x->buffer->device->arch == 0 || g->ndim != g->index_ndim || steps || one_value ||
         tuples == 0)
         return false;
-    ga__latest p = {.bits = value_bits(g->x)};
+    ga__latest p = {.bits = ga__value_bits(g->x->dtype)};
     p.span = ga__scatter_span(g, &p.low);
     if (ga__bits_of((uint64_t)tuples) + p.bits > LONG_BITS)
         p.bits = 0;
+    p.word = ga__bits_of((uint64_t)tuples) + p.bits <= SHORT_BITS ? GA_UINT32 : GA_UINT64;
     *plan = p;
     return p.span / SPARSE <= tuples && is_dense(g, p.span);
 }
 
 static gpuarray *new_words(const char *name, const ga__indexing *g, const ga__latest *plan)
 {
-    const bool fits = ga__bits_of((uint64_t)ga__indexing_tuples(g)) + plan->bits <= SHORT_BITS;
-    const ga_dtype word = fits ? GA_UINT32 : GA_UINT64;
-    gpuarray *words = ga__array_new(name, g->x->buffer->device, word, 1, &plan->span);
+    gpuarray *words = ga__array_new(name, g->x->buffer->device, plan->word, 1, &plan->span);
     if (!words || ga__fill_elements(words, ga_value_signed(GA_INT64, 0)) == GA_OK)
         return words;
     ga_free(words);

@@ -20,7 +20,7 @@ static ga__packed form_of(const ga__indexing *g, ga_value value, bool values)
     ga__packed p = {.words = NULL};
     p.span = ga__scatter_span(g, &p.low);
     p.has_values = values && is_array(value) && g->ndim == g->index_ndim &&
-                   8 * ga__dtype_size(value.as.array->dtype) <= VALUE_BITS;
+                   ga__value_bits(value.as.array->dtype) > 0;
     const int key_bits = ga__bits_of((uint64_t)p.span); /* all ones are no key */
     const int low_bits =
         p.has_values ? VALUE_BITS : ga__bits_of((uint64_t)ga__indexing_tuples(g) - 1);

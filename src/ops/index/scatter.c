@@ -96,6 +96,14 @@ int ga__bits_of(uint64_t number)
     return number == 0 ? 0 : 64 - __builtin_clzll(number);
 }
 
+int ga__value_bits(ga_dtype dtype)
+{
+    const size_t nbytes = ga__dtype_size(dtype);
+    if (nbytes > sizeof(uint32_t) || ga__dtype_integer('u', nbytes) == GA_NO_DTYPE)
+        return 0;
+    return dtype == GA_BOOL ? 1 : 8 * (int)nbytes;
+}
+
 bool ga__claims_are_far(const ga__indexing *g, const int64_t *steps)
 {
     const ga__scattering s = {.g = g, .steps = steps};

@@ -28,6 +28,10 @@ int64_t ga__scatter_span(const ga__indexing *g, int64_t *low);
 /* The bits of a number up to its highest 1. */
 int ga__bits_of(uint64_t number);
 
+/* The bits of an element that words may have beside a key or a position: of an integer, or a number
+ * that moves as one, of up to 32 bits; 0 for others, whose positions words have. */
+int ga__value_bits(ga_dtype dtype);
+
 /* Whether random claims of ga__scatter() would miss a GPU's cache. */
 bool ga__claims_are_far(const ga__indexing *g, const int64_t *steps);
 

@@ -17,10 +17,11 @@ typedef struct ga__packed {
 /* CUDA: a word of each element that tuples can name. It tells the last one that does: its position
  * plus 1, above `bits` bits of its value if that has so few; 0 if there is none. */
 typedef struct ga__latest {
-    gpuarray *words; /* uint32 or uint64 */
-    int64_t low;     /* the place of the first element, in elements from the parts' offset, */
-    int64_t span;    /* and how many there are */
-    int bits;        /* 0: positions alone */
+    gpuarray *words;
+    ga_dtype word; /* uint32 or uint64 */
+    int64_t low;   /* the place of the first element, in elements from the parts' offset, */
+    int64_t span;  /* and how many there are */
+    int bits;      /* 0: positions alone */
 } ga__latest;
 
 /* CUDA: exact sums of elements of x, in digits of `bits` bits (templates/lib/exact.tmpl). */
