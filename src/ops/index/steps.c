@@ -238,6 +238,7 @@ void ga__sums_operands(const ga__sums *sums, int ndim, const int64_t *shape, ga_
     operands[2] = ga__integer_operand("copies", sums->copies);
     operands[3] = ga__integer_operand("bits", sums->bits);
     operands[4] = ga__integer_operand("digits", sums->digits);
+    operands[5] = ga__integer_operand("first", sums->first);
 }
 
 static void add_sums(const ga__scattering *s, const extent *e, memory *m)

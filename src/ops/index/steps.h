@@ -32,11 +32,12 @@ typedef struct ga__sums {
     int64_t elements; /* sums: of complex numbers two each */
     int64_t copies;   /* of each word, a power of two */
     int bits, digits;
+    int first; /* the place of the lowest bit, from that of the least float32 on */
 } ga__sums;
 
 /* The operands of a body that has the sums as GA__SUMS_TEXT, over a nest of this shape. */
-#define GA__SUMS_OPERANDS 5
-#define GA__SUMS_TEXT "{t, elements, copies, (unsigned)bits, (unsigned)digits}"
+#define GA__SUMS_OPERANDS 6
+#define GA__SUMS_TEXT "{t, elements, copies, (unsigned)bits, (unsigned)digits, (unsigned)first}"
 void ga__sums_operands(const ga__sums *sums, int ndim, const int64_t *shape, ga__lens *table,
                        ga__operand *operands);
 
