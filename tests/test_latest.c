@@ -10,7 +10,7 @@
 #include "run.h"
 #include "simulated_device.h"
 
-enum { COUNT = 3000, LENGTH = 1000, MOST = 1 << 16, KEPT = 7, STEP = 13 };
+enum { CACHE = 1 << 20, COUNT = 3000, LENGTH = 1000, MOST = 1 << 16, KEPT = 7, STEP = 13 };
 
 /* The elements that tuples name, some of them from the end, and what the elements are at last:
  * tuple k writes (k * STEP) % 100, and every element was KEPT before. */
@@ -196,11 +196,13 @@ static void other_writes_have_no_words(void **state)
 {
     ga__latest latest;
     (void)state;
-    assert_true(plan(GA_INT32, 4000, 1, 1000, &latest));
+    assert_true(plan(GA_INT32, 16000, 1, 1000, &latest));
     assert_true(plan(GA_INT32, 4000, -1, 1000, &latest));
     assert_int_equal(latest.low, -3999);
-    assert_false(plan(GA_INT32, 4004, 1, 1000, &latest)); /* too many elements */
-    assert_false(plan(GA_INT32, 1000, 2, 1000, &latest)); /* gaps */
+    assert_false(plan(GA_INT32, 16016, 1, 1000, &latest)); /* too many elements */
+    assert_true(plan(GA_INT32, CACHE / 8, 1, CACHE, &latest));
+    assert_false(plan(GA_INT32, CACHE / 8 + 1, 1, CACHE, &latest)); /* words past the cache */
+    assert_false(plan(GA_INT32, 1000, 2, 1000, &latest));           /* gaps */
 }
 
 int main(int argc, char **argv)
@@ -211,5 +213,6 @@ int main(int argc, char **argv)
         simulated_test(values_and_indices_vary),    simulated_test(words_have_room),
         simulated_test(other_writes_have_no_words),
     };
+    simulated_device.cache_bytes = CACHE;
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -1,12 +1,13 @@
 /* Writes to indexed elements through words: the tuples raise those of their elements, then each
- * element takes what its word tells. A tuple thus reaches into memory at one random place. */
+ * element takes what its word tells. The words fit the GPU's cache: past it, a random place costs
+ * more than its share of a sort. */
 #include "ops/index/latest.h"
 
 #include "base/error.h"
 #include "ops/convert.h"
 
 enum {
-    SPARSE = 4,      /* so many elements a tuple are worth their words */
+    SPARSE = 16,     /* so many elements a tuple are worth their words */
     SHORT_BITS = 32, /* of short words, */
     LONG_BITS = 64   /* and of long ones */
 };
@@ -34,7 +35,8 @@ bool ga__latest_plan(const ga__indexing *g, const int64_t *steps, ga_value value
         p.bits = 0;
     p.word = ga__bits_of((uint64_t)tuples) + p.bits <= SHORT_BITS ? GA_UINT32 : GA_UINT64;
     *plan = p;
-    return p.span / SPARSE <= tuples && is_dense(g, p.span);
+    const int64_t room = (int64_t)(g->x->buffer->device->cache_bytes / ga__dtype_size(p.word));
+    return p.span <= room && p.span / SPARSE <= tuples && is_dense(g, p.span);
 }
 
 static gpuarray *new_words(const char *name, const ga__indexing *g, const ga__latest *plan)
