@@ -131,6 +131,60 @@ static void other_dtypes_are_rounded_once(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* Finite numbers of a small float, the least and the greatest among them; every third is that
+ * before it, negative. */
+static void draw_small(ga_dtype dtype, uint64_t seed, void *numbers, int count, double *number)
+{
+    const ga__dtype_row *row = ga__dtype_row_of(dtype);
+    const uint16_t sign = (uint16_t)(1 << (8 * row->nbytes - 1));
+    uint16_t code = 0;
+    for (int k = 0; k < count; k++) {
+        code =
+            k % 3 == 2    ? code ^ sign
+            : k % 50 == 0 ? 1
+            : k % 50 == 1
+                ? row->format.top - 1
+                : (uint16_t)(random_below(&seed, row->format.top) + random_below(&seed, 2) * sign);
+        memcpy((char *)numbers + (size_t)k * row->nbytes, &code, row->nbytes);
+        number[k] = ga__dtype_fetch(dtype, &code).as.z[0];
+    }
+}
+
+/* Small floats have few digits: their sums are exact in float64, from the least number to infinity.
+ */
+static void small_floats_have_few_digits(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_FLOAT8_E4M3FN, GA_FLOAT8_E5M2};
+    static uint16_t value[COUNT], start[LENGTH], got[LENGTH], rounded;
+    static double values[COUNT], sums[LENGTH];
+    static int64_t key[COUNT];
+    (void)state;
+    for (size_t t = 0; t < sizeof dtypes / sizeof *dtypes; t++)
+        GA_SCOPE {
+            uint64_t seed = t;
+            const ga_dtype dtype = dtypes[t];
+            const size_t nbytes = ga_dtype_size(dtype);
+            draw_small(dtype, 10 * t, value, COUNT, values);
+            draw_small(dtype, 10 * t + 1, start, LENGTH, sums);
+            for (int k = 0; k < COUNT; k++) {
+                key[k] = k % 3 == 2 ? key[k - 1] : random_below(&seed, LENGTH);
+                key[k] = k % 100 == 1 ? 5 : k % 100 == 2 ? 6 : key[k];
+                sums[key[k]] += values[k];
+            }
+            gpuarray *x = ga_from_host(start, dtype, GA_SHAPE(LENGTH)),
+                     *k = ga_from_host(key, GA_INT64, GA_SHAPE(COUNT));
+            assert_sums(x, ga_from_host(value, dtype, GA_SHAPE(COUNT)), k);
+            assert_int_equal(ga_to_host(x, got, ga_nbytes(x)), GA_OK);
+            for (int e = 0; e < LENGTH; e++) {
+                ga__dtype_store(dtype, ga_value_floating(GA_FLOAT64, sums[e], 0), &rounded);
+                if (memcmp((char *)got + (size_t)e * nbytes, &rounded, nbytes) != 0)
+                    fail_msg("%s, element %d: %a, not %a rounded", ga_dtype_name(dtype), e,
+                             ga_item_double(x, e), sums[e]);
+            }
+        }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 /* Every element of a view with gaps; elements between and those without a number stay, -0 too. */
 static void other_elements_stay(void **state)
 {
@@ -197,7 +251,7 @@ static void copies_are_added(void **state)
 /* ---- Plans ---- */
 
 /* The plan of x[indices] += value for vectors of these lengths, without memory. */
-static bool plan(ga_dtype dtype, int64_t length, int64_t tuples, ga__sums *sums)
+static bool plan_of(ga_dtype dtype, ga_value value, int64_t length, int64_t tuples, ga__sums *sums)
 {
     ga__buffer buffer = {.device = &simulated_device};
     const gpuarray x = {.dtype = dtype, .buffer = &buffer};
@@ -208,11 +262,22 @@ static bool plan(ga_dtype dtype, int64_t length, int64_t tuples, ga__sums *sums)
                             .ndim = 1,
                             .index_ndim = 1,
                             .shape = {tuples}};
-    return ga__exact_plan(&g, dtype, sums);
+    return ga__exact_plan(&g, value, dtype, sums);
 }
 
-/* Digits have room for all numbers, cover those of all floats, and take no more memory than words
- * that are sorted. */
+/* Of a value of this dtype, or of a number of no dtype. */
+static ga_value value_of(gpuarray *v)
+{
+    return v->dtype == GA_NO_DTYPE ? ga_value_signed(GA_INT64, 1) : ga_value_array(v);
+}
+
+static bool plan(ga_dtype dtype, int64_t length, int64_t tuples, ga__sums *sums)
+{
+    return plan_of(dtype, value_of(&(gpuarray){.dtype = dtype}), length, tuples, sums);
+}
+
+/* Digits have room for all numbers and cover those of all floats. They take no more memory than
+ * words that are sorted, or little. */
 static void tables_have_room(void **state)
 {
     enum { PLACES = 254, FRACTION = 24, WORD = 63 };
@@ -230,13 +295,14 @@ static void tables_have_room(void **state)
         int count_bits = 0;
         while ((tuples + 1) >> count_bits)
             count_bits++;
-        const int64_t words = sums.elements * sums.copies * (sums.digits + 1), room = 2 * tuples;
+        const int64_t words = sums.elements * sums.copies * (sums.digits + 1);
+        const int64_t room = tuples <= 1 << 14 ? 1 << 21 : (1 << 23) + 3 * tuples;
         assert_in_range(sums.bits, 8, 32);
         assert_true(sums.bits * sums.digits >= PLACES && sums.digits <= 32);
         assert_true(FRACTION + sums.bits - 1 + count_bits < WORD);
         assert_int_equal(sums.elements, length * (pairs ? 2 : 1));
         assert_int_equal(sums.copies & (sums.copies - 1), 0);
-        assert_true(words <= (room > 1 << 19 ? room : 1 << 19));
+        assert_true(words <= room);
     }
     assert_in_range(planned, 1000, 3000);
 }
@@ -257,17 +323,61 @@ static void other_sums_are_by_order(void **state)
     assert_false(plan(GA_FLOAT32, 10, 1ll << 33, &sums));    /* digits would be too short */
 }
 
+/* The places of all finite numbers of both. */
+static void digits_are_those_of_the_dtypes(void **state)
+{
+    static const struct {
+        ga_dtype x, value;
+        int first, places;
+    } rows[] = {
+        {GA_FLOAT16, GA_FLOAT16, 102, 40},
+        {GA_FLOAT8_E4M3FN, GA_FLOAT8_E4M3FN, 117, 18},
+        {GA_FLOAT8_E5M2, GA_FLOAT8_E5M2, 110, 32},
+        {GA_FLOAT16, GA_FLOAT8_E4M3FN, 102, 40},
+        {GA_FLOAT8_E4M3FN, GA_FLOAT16, 102, 40},
+        {GA_BFLOAT16, GA_BFLOAT16, 0, 254},
+        {GA_FLOAT32, GA_FLOAT16, 0, 254},
+        {GA_FLOAT16, GA_NO_DTYPE, 0, 254},
+        {GA_FLOAT16, GA_INT8, 0, 254},
+    };
+    ga__sums sums;
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const ga_value value = value_of(&(gpuarray){.dtype = rows[k].value});
+        assert_true(plan_of(rows[k].x, value, 100, 1 << 25, &sums));
+        assert_int_equal(sums.bits, 12);
+        assert_int_equal(sums.first, rows[k].first);
+        assert_in_range(sums.digits, (rows[k].places + 11) / 12, (rows[k].places + 12) / 12);
+    }
+}
+
+/* A few tuples are sorted by a block. */
+static void tables_are_worth_a_sort(void **state)
+{
+    ga__sums sums;
+    (void)state;
+    assert_true(plan(GA_FLOAT32, 100000, 100000, &sums));
+    assert_true(plan(GA_FLOAT32, 180000, 1000, &sums));
+    assert_false(plan(GA_FLOAT32, 300000, 1 << 14, &sums));
+    assert_true(plan(GA_FLOAT32, 300000, (1 << 14) + 1, &sums));
+    assert_true(plan(GA_FLOAT32, 8000000, 1 << 26, &sums));
+    assert_false(plan(GA_FLOAT32, 9000000, 1 << 26, &sums));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         simulated_test(lowest_digits_decide_ties),
         simulated_test(sums_are_rounded_once),
         simulated_test(other_dtypes_are_rounded_once),
+        simulated_test(small_floats_have_few_digits),
         simulated_test(other_elements_stay),
         simulated_test(all_indices_may_sum),
         simulated_test(copies_are_added),
         simulated_test(tables_have_room),
         simulated_test(other_sums_are_by_order),
+        simulated_test(digits_are_those_of_the_dtypes),
+        simulated_test(tables_are_worth_a_sort),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

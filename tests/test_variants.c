@@ -516,6 +516,8 @@ static void indexing_variants(ga_dtype dtype)
         COMPILES("index_minimum", ga_index_minimum(x, v, k, k));
         COMPILES("index_maximum", ga_index_maximum(x, v, k, k));
         COMPILES("put", ga_put(x, k, v, .mode = GA_CLIP));
+        COMPILES("put", ga_put(v, k, ga_copy(v)));
+        COMPILES("put", ga_put(v, many, values));
         COMPILES("place", ga_place(x, x, v));
         COMPILES("putmask", ga_putmask(x, x, v));
         COMPILES("choose", ga_choose(k, GA_ARRAYS(v, v)));

@@ -104,6 +104,7 @@ static const struct {
     {"ex2.approx.ftz.f32", "r = __builtin_exp2f(a);"},
     {"rsqrt.approx.ftz.f32", "r = 1 / __builtin_sqrtf(a);"},
     {"red.relaxed.gpu.global.add", "atomicAdd(place, v);"},
+    {"red.relaxed.gpu.global.max", "atomicMax(word, v);"},
     {"red.shared.add.u32", "atomicAdd((unsigned *)(counters + byte), 1u);"},
     {"atom.add.acq_rel.gpu.global.u32", "before = atomicAdd(ticket, 1u);"},
     {"dp4a.s32.s32", "for (int b = 0; b < 32; b += 8) "

@@ -7,45 +7,63 @@
 enum {
     PLACES = 254,         /* of the fractions of finite floats: the lowest bit's, from 2^-149 on, */
     FRACTION = 24,        /* with so many bits */
+    BIAS = 127,           /* of their exponents */
     LEAST_BITS = 8,       /* of a digit: find_sum() of exact.tmpl has room for 32 of them, */
     MOST_BITS = 32,       /* in words of 32 bits */
-    TUPLE_BYTES = 16,     /* of a sort, for each tuple; */
-    FEW_BYTES = 1 << 22,  /* a table may have so many in any case */
-    MANY_WORDS = 1 << 15, /* to which atomics hardly wait for each other; */
-    MANY_TUPLES = 1 << 17, /* so many are worth a copy of each word, */
-    MOST_COPIES = 32       /* up to these */
+    TUPLE_BYTES = 24,     /* of a sort, for each tuple; */
+    FEW_BYTES = 1 << 24,  /* a table may have so many in any case, */
+    MORE_BYTES = 1 << 26, /* or so many besides, where a sort of the tuples takes passes */
+    BLOCK_TUPLES = 1 << 14, /* and not a block alone */
+    MANY_WORDS = 1 << 15,   /* to which atomics hardly wait for each other; */
+    MANY_TUPLES = 1 << 17,  /* so many are worth a copy of each word, */
+    MOST_COPIES = 32        /* up to these */
 };
 
-static int bits_of(int64_t number)
+/* The places of a dtype's finite numbers join those from *first to *last. */
+static void add_places(ga_dtype dtype, int *first, int *last)
 {
-    int bits = 0;
-    while (number >> bits != 0)
-        bits++;
-    return bits;
+    const ga__dtype_row *row = ga__dtype_row_of(dtype);
+    const bool is_small = row->format.top != 0;
+    const int exponent = BIAS - row->format.bias, fraction = row->format.fraction_bits;
+    const int low = is_small ? exponent - fraction : 0;
+    const int high = is_small ? exponent - 1 + (row->format.top >> fraction) : PLACES - 1;
+    *first = low > *first ? *first : low > 0 ? low : 0;
+    *last = high < *last ? *last : high < PLACES ? high : PLACES - 1;
+}
+
+/* The places of x's numbers and of the value's; returns how many. */
+static int count_places(const gpuarray *x, ga_value value, int *first)
+{
+    int last = 0;
+    *first = PLACES - 1;
+    add_places(x->dtype, first, &last);
+    add_places(value.kind == GA_VALUE_ARRAY ? value.as.array->dtype : GA_FLOAT32, first, &last);
+    return last - *first + 1;
 }
 
 /* Digits of so many bits that 63 bits hold the sum of all numbers, x's own one, and what other
  * digits carry. */
-static bool plan_digits(ga__sums *p, int64_t tuples)
+static bool plan_digits(ga__sums *p, int64_t tuples, int places)
 {
-    p->bits = 62 - FRACTION - bits_of(tuples);
+    p->bits = 62 - FRACTION - ga__bits_of((uint64_t)tuples);
     if (p->bits < LEAST_BITS)
         return false;
     p->bits = p->bits < MOST_BITS ? p->bits : MOST_BITS;
-    p->digits = (PLACES + p->bits - 1) / p->bits;
+    p->digits = (places + p->bits - 1) / p->bits;
     return true;
 }
 
-bool ga__exact_plan(const ga__indexing *g, ga_dtype loop, ga__sums *plan)
+bool ga__exact_plan(const ga__indexing *g, ga_value value, ga_dtype loop, ga__sums *plan)
 {
     const int64_t tuples = ga__indexing_tuples(g);
     const ga_dtype compute = ga__dtype_compute(loop);
     ga__sums p = {.copies = 1};
     if (g->x->buffer->device->arch == 0 || g->ndim != g->index_ndim ||
-        (compute != GA_FLOAT32 && compute != GA_COMPLEX64) || !plan_digits(&p, tuples))
+        (compute != GA_FLOAT32 && compute != GA_COMPLEX64) ||
+        !plan_digits(&p, tuples, count_places(g->x, value, &p.first)))
         return false;
     const int64_t parts = compute == GA_COMPLEX64 ? 2 : 1;
-    const int64_t room = tuples < FEW_BYTES / TUPLE_BYTES ? FEW_BYTES : tuples * TUPLE_BYTES;
+    const int64_t room = tuples <= BLOCK_TUPLES ? FEW_BYTES : MORE_BYTES + tuples * TUPLE_BYTES;
     const int64_t most = room / (int64_t)sizeof(uint64_t) / (p.digits + 1) / parts;
     p.span = ga__scatter_span(g, &p.low);
     if (p.span > most)

@@ -7,7 +7,7 @@
 /* Plans the sums of x[parts] += value that is computed in `loop`, but for their memory. False if
  * sums by order suit it: of other dtypes than floats of up to 32 bits and complex numbers of such,
  * of whole rows, or of so many elements that a sort takes less memory. */
-bool ga__exact_plan(const ga__indexing *g, ga_dtype loop, ga__sums *plan);
+bool ga__exact_plan(const ga__indexing *g, ga_value value, ga_dtype loop, ga__sums *plan);
 
 /* Adds the value to what the parts describe, as planned. */
 ga_status ga__add_exactly(const char *name, const ga__indexing *g, ga_value value, ga_dtype loop,

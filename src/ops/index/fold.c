@@ -360,7 +360,7 @@ static ga_status fold_indexed(const operation *op, ga__indexing *g, ga_value val
     else if (status == GA_OK && g->x->buffer->device->arch != 0 && has_atomics(op, g->x) &&
              (relaxed || commutes(op, g->x, loop)))
         status = ga__scatter_fold(op->name, g, value, op->fold, loop);
-    else if (status == GA_OK && op->row == GA__ROW_add && ga__exact_plan(g, loop, &sums))
+    else if (status == GA_OK && op->row == GA__ROW_add && ga__exact_plan(g, value, loop, &sums))
         status = ga__add_exactly(op->name, g, value, loop, &sums);
     else if (status == GA_OK)
         status = fold_by_order(op, g, value, loop);

@@ -4,17 +4,10 @@
 #include "base/error.h"
 #include "kernels/sort/sort.h"
 #include "ops/convert.h"
+#include "ops/index/latest.h"
 
 /* The bits of a value that a word has room for beside its key. */
 #define VALUE_BITS 32
-
-static int bits_of(uint64_t number)
-{
-    int bits = 0;
-    while (bits < 64 && number >> bits != 0)
-        bits++;
-    return bits;
-}
 
 static bool is_array(ga_value value)
 {
@@ -27,9 +20,10 @@ static ga__packed form_of(const ga__indexing *g, ga_value value, bool values)
     ga__packed p = {.words = NULL};
     p.span = ga__scatter_span(g, &p.low);
     p.has_values = values && is_array(value) && g->ndim == g->index_ndim &&
-                   8 * ga__dtype_size(value.as.array->dtype) <= VALUE_BITS;
-    const int key_bits = bits_of((uint64_t)p.span); /* all ones are no key */
-    const int low_bits = p.has_values ? VALUE_BITS : bits_of((uint64_t)ga__indexing_tuples(g) - 1);
+                   ga__value_bits(value.as.array->dtype) > 0;
+    const int key_bits = ga__bits_of((uint64_t)p.span); /* all ones are no key */
+    const int low_bits =
+        p.has_values ? VALUE_BITS : ga__bits_of((uint64_t)ga__indexing_tuples(g) - 1);
     p.shift = key_bits + low_bits <= 64 ? 64 - key_bits : -1;
     return p;
 }
@@ -143,6 +137,9 @@ static ga_status write_packed(const char *name, const ga__indexing *g, ga_index_
 ga_status ga__write_indexed(const char *name, const ga__indexing *g, ga_index_mode mode,
                             const int64_t *steps, ga_value value)
 {
+    ga__latest latest;
+    if (ga__latest_plan(g, steps, value, &latest))
+        return ga__write_latest(name, g, mode, value, &latest);
     const bool sorts = is_array(value) && value.as.array->size != 1 &&
                        ga__shape_size(g->ndim, g->shape) > 0 && ga__claims_are_far(g, steps) &&
                        packs(g, value);

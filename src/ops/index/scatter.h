@@ -2,7 +2,7 @@
 #ifndef GA_OPS_INDEX_SCATTER_H
 #define GA_OPS_INDEX_SCATTER_H
 
-#include "ops/index/parts.h"
+#include "ops/index/steps.h"
 
 /* x[...] = value at what the parts describe. `mode` is that of every index. `steps` are the strides
  * of a tuple's key over the axes of the tuples, for calls in which a tuple also names elements of
@@ -25,43 +25,28 @@ ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_ke
  * tuples can name, both counted. */
 int64_t ga__scatter_span(const ga__indexing *g, int64_t *low);
 
+/* The bits of a number up to its highest 1. */
+int ga__bits_of(uint64_t number);
+
+/* The bits of an element that words may have beside a key or a position: of an integer, or a number
+ * that moves as one, of up to 32 bits; 0 for others, whose positions words have. */
+int ga__value_bits(ga_dtype dtype);
+
 /* Whether random claims of ga__scatter() would miss a GPU's cache. */
 bool ga__claims_are_far(const ga__indexing *g, const int64_t *steps);
-
-/* A word of each tuple: in its high bits the key of the element (as ga__tuple_keys counts, and all
- * ones for a tuple that is out of range), in the low ones the value's element if that has up to 32
- * bits, or the tuple's position. */
-typedef struct ga__packed {
-    gpuarray *words; /* uint64; to be freed */
-    int64_t low, span;
-    int shift;       /* bits below the key */
-    bool has_values; /* otherwise positions */
-} ga__packed;
 
 /* Fills packed->words, from words of this form, low, span and shift. */
 ga_status ga__scatter_pack(const char *name, const ga__indexing *g, ga_index_mode mode,
                            ga_value value, const ga__packed *packed);
 
+/* Raises words that are 0 to those of the tuples. */
+ga_status ga__scatter_latest(const char *name, const ga__indexing *g, ga_index_mode mode,
+                             ga_value value, const ga__latest *latest);
+
 /* CUDA: folds the value into what the parts describe, by atomics. `fold` is an operation of
  * fold.tmpl that computes in `loop`. */
 ga_status ga__scatter_fold(const char *name, const ga__indexing *g, ga_value value,
                            const char *fold, ga_dtype loop);
-
-/* CUDA: exact sums of elements of x, in digits of `bits` bits (templates/lib/exact.tmpl). */
-typedef struct ga__sums {
-    gpuarray *table;  /* uint64: a row for each digit, after one for numbers that are not finite */
-    int64_t low;      /* the place of the first element, in elements from the parts' offset, */
-    int64_t span;     /* and how many there are */
-    int64_t elements; /* sums: of complex numbers two each */
-    int64_t copies;   /* of each word, a power of two */
-    int bits, digits;
-} ga__sums;
-
-/* The operands of a body that has the sums as GA__SUMS_TEXT, over a nest of this shape. */
-#define GA__SUMS_OPERANDS 5
-#define GA__SUMS_TEXT "{t, elements, copies, (unsigned)bits, (unsigned)digits}"
-void ga__sums_operands(const ga__sums *sums, int ndim, const int64_t *shape, ga__lens *table,
-                       ga__operand *operands);
 
 /* CUDA: adds the value, as `loop`, to the sums of what the parts describe: single elements. */
 ga_status ga__scatter_sum(const char *name, const ga__indexing *g, ga_value value, ga_dtype loop,
