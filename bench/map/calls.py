@@ -25,6 +25,7 @@ except ImportError:
 import call_peers
 
 DTYPES = 'bool,int8,int16,int32,int64,float16,float32,float64,complex64'
+REST = 0.006    # seconds in which the threads of the side before fall asleep
 LENGTHS, SIZES, ROUNDS, BATCH_US = '2,3,7,33,1000', '1000,100000,10000000', 9, 1500
 VALUES = ('random', 'sorted', 'reversed', 'few')
 BY_ROWS = ('rows_', 'columns_', 'add_row', 'add_column', 'transpose', 'einsum', 'pad')
@@ -85,6 +86,11 @@ def arrays(dtype, n, k, values='random'):
             'square': numbers(rng, dtype, (side, side)), 'stack': numbers(rng, dtype, (64, 8, 8))}
 
 
+def rested(side, name, count):
+    time.sleep(REST)
+    return side.time_us(name, count)
+
+
 def compare(sides, name, rounds, batch_us):
     """The least and the median time of each side, in turns; None for one that cannot."""
     for side in sides:
@@ -95,7 +101,7 @@ def compare(sides, name, rounds, batch_us):
         us and int(batch_us / (us + 0.1)) + 1 for us in once]
     if max(us or 0 for us in once) > 1e5:
         rounds = min(rounds, 2)
-    got = [[us and side.time_us(name, count) for side, us, count in zip(sides, once, times)] for _ in range(rounds)]
+    got = [[us and rested(side, name, count) for side, us, count in zip(sides, once, times)] for _ in range(rounds)]
     return [None if None in column else (min(column), statistics.median(column)) for column in zip(*got)]
 
 

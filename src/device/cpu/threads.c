@@ -1,4 +1,4 @@
-/* A pool of threads that runs the blocks of one launch: threads claim blocks from a counter and
+/* A pool of threads that runs the blocks of one launch: threads claim blocks from counters and
  * sleep on futexes. */
 #include "device/cpu/threads.h"
 
@@ -17,19 +17,26 @@
 #include "base/os/system.h"
 
 #define MAX_THREADS 1024
+#define MOST_SHARES 64
 #define SPINS 256 /* some 3 to 30 microseconds of pause instructions before a thread sleeps */
 
 /* The `members` word: the number of workers inside the job, and two flags. */
 #define JOB_OPEN 0x80000000u    /* workers may still join */
 #define JOB_AWAITED 0x40000000u /* the caller sleeps until the last worker leaves */
 
+/* Neighbouring blocks that one thread claims first. */
+typedef struct share {
+    _Alignas(64) _Atomic int64_t next; /* the first unclaimed block */
+    int64_t end;
+} share;
+
 /* The only job of the process. The caller writes its fields while no worker is a member, and
  * publishes them by opening `members`; a worker reads them only as a member. */
 static struct {
     void (*body)(const void *context, int64_t block);
     const void *context;
-    int64_t nblocks;
-    _Alignas(64) _Atomic int64_t next; /* the first unclaimed block */
+    int nshares;
+    share shares[MOST_SHARES];
     _Alignas(64) _Atomic uint32_t members;
     _Alignas(64) _Atomic uint32_t generation; /* counts jobs; workers sleep on it */
     _Atomic uint32_t sleepers;
@@ -86,14 +93,33 @@ int ga__pool_member(void)
     return member;
 }
 
+static int64_t left_in(share *s)
+{
+    return s->end - atomic_load_explicit(&s->next, memory_order_relaxed);
+}
+
+static int64_t blocks_left(void)
+{
+    int64_t left = 0;
+    for (int k = 0; k < pool.nshares; k++)
+        left += left_in(&pool.shares[k]) > 0 ? left_in(&pool.shares[k]) : 0;
+    return left;
+}
+
+static void run_share(share *s)
+{
+    while (left_in(s) > 0) {
+        const int64_t block = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+        if (block < s->end)
+            pool.body(pool.context, block);
+    }
+}
+
+/* The thread's own share, then the others'. */
 static void run_blocks(void)
 {
-    for (;;) {
-        int64_t block = atomic_fetch_add_explicit(&pool.next, 1, memory_order_relaxed);
-        if (block >= pool.nblocks)
-            return;
-        pool.body(pool.context, block);
-    }
+    for (int k = 0; k < pool.nshares; k++)
+        run_share(&pool.shares[(member + k) % pool.nshares]);
 }
 
 /* Becomes a member of the job if the job is still open. */
@@ -147,9 +173,10 @@ static void *worker(void *number)
         seen = await_job(seen, &slept);
         if (!join())
             continue;
-        int64_t left = pool.nblocks - atomic_load_explicit(&pool.next, memory_order_relaxed);
-        if (slept)
+        if (slept) {
+            const int64_t left = blocks_left();
             wake_workers(left > 2 ? 2 : (int)left);
+        }
         run_blocks();
         leave();
     }
@@ -187,12 +214,27 @@ static void start_threads(void)
     atomic_store(&pool.nthreads, started);
 }
 
-static void open_job(void (*body)(const void *, int64_t), const void *context, int64_t nblocks)
+/* As many shares as threads, if there are as many blocks. */
+static void divide(int64_t nblocks, bool in_order)
+{
+    const int threads = atomic_load_explicit(&pool.nthreads, memory_order_relaxed) + 1;
+    const int most = in_order ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
+    const int n = nblocks < most ? (int)nblocks : most;
+    pool.nshares = n;
+    for (int k = 0; k < n; k++) {
+        const int64_t each = nblocks / n, more = nblocks % n;
+        const int64_t begin = k * each + (k < more ? k : more);
+        pool.shares[k].end = begin + each + (k < more);
+        atomic_store_explicit(&pool.shares[k].next, begin, memory_order_relaxed);
+    }
+}
+
+static void open_job(void (*body)(const void *, int64_t), const void *context, int64_t nblocks,
+                     bool in_order)
 {
     pool.body = body;
     pool.context = context;
-    pool.nblocks = nblocks;
-    atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
+    divide(nblocks, in_order);
     atomic_store_explicit(&pool.members, JOB_OPEN, memory_order_release);
     atomic_fetch_add(&pool.generation, 1);
     wake_workers(nblocks > 2 ? 2 : (int)nblocks - 1);
@@ -225,7 +267,7 @@ static void run_alone(void (*body)(const void *, int64_t), const void *context, 
 }
 
 void ga__pool_run(void (*body)(const void *context, int64_t block), const void *context,
-                  int64_t nblocks)
+                  int64_t nblocks, bool in_order)
 {
     if (nblocks <= 1 || ga__pool_size() == 1 || atomic_exchange(&pool.busy, true)) {
         run_alone(body, context, nblocks);
@@ -233,7 +275,7 @@ void ga__pool_run(void (*body)(const void *context, int64_t block), const void *
     }
     if (atomic_load_explicit(&pool.nthreads, memory_order_relaxed) < 0)
         start_threads();
-    open_job(body, context, nblocks);
+    open_job(body, context, nblocks, in_order);
     run_blocks();
     close_job();
     atomic_store(&pool.busy, false);

@@ -269,7 +269,7 @@ static void run(const void *product)
     const double work = (double)p->m * (double)p->n * (double)p->k;
     const shares s = {p, work < SHARE_WORK ? (int64_t)(SHARE_WORK / work) : 1};
     if (p->places > s.places && work <= LITTLE_WORK)
-        ga__pool_run(multiply_share, &s, (p->places + s.places - 1) / s.places);
+        ga__pool_run(multiply_share, &s, (p->places + s.places - 1) / s.places, false);
     else
         multiply_places(p, 0, p->places);
 }

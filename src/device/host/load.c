@@ -145,7 +145,7 @@ int ga__host_resident_blocks(ga__device *device, ga__function *function, int thr
     return device->processors;
 }
 
-void ga__host_run(ga__function *function, int64_t grid, const uint64_t *words)
+void ga__host_run(ga__function *function, int64_t grid, bool in_order, const uint64_t *words)
 {
     call c = {.words = words};
     memcpy(&c.function, &function, sizeof c.function); /* ISO C has no cast from an object pointer
@@ -153,7 +153,7 @@ void ga__host_run(ga__function *function, int64_t grid, const uint64_t *words)
     if (grid == 1)
         c.function(c.words, 0);
     else
-        ga__pool_run(run_block, &c, grid);
+        ga__pool_run(run_block, &c, grid, in_order);
 }
 
 ga_status ga__host_global(ga__device *device, ga__image *image, const char *symbol, void **memory,

@@ -209,8 +209,8 @@ void ga__host_memory_open(ga__device *device)
 
 /* ---- copies: the pool runs those that exceed one thread's bandwidth ---- */
 
-#define PARALLEL_FROM ((size_t)8 << 20)
-#define PIECE ((size_t)1 << 20)
+#define PARALLEL_FROM ((size_t)1 << 20)
+#define PIECE ((size_t)256 << 10)
 
 typedef struct span {
     char *to;
@@ -238,7 +238,7 @@ void ga__host_move(void *to, const void *from, size_t nbytes)
 {
     if (nbytes >= PARALLEL_FROM) {
         span s = {to, from, nbytes};
-        ga__pool_run(move_piece, &s, (int64_t)((nbytes + PIECE - 1) / PIECE));
+        ga__pool_run(move_piece, &s, (int64_t)((nbytes + PIECE - 1) / PIECE), false);
     } else if (nbytes > 0) {
         move_all(&(span){to, from, nbytes});
     }

@@ -12,6 +12,7 @@ typedef struct command {
     void (*call)(const void *words); /* or a function of the backend; NULL: none */
     bool users; /* a user's kernel: `shape` is its launch, `words` its arguments */
     int64_t grid;
+    bool in_order;
     ga__grid_launch shape;
     struct {
         void *to;
@@ -64,10 +65,13 @@ ga_status ga__host_zero(ga__stream *stream, void *memory, size_t nbytes)
 ga_status ga__host_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
     if (stream->handle == NULL) {
-        ga__host_run(function, launch->grid, launch->words);
+        ga__host_run(function, launch->grid, launch->in_order, launch->words);
         return GA_OK;
     }
-    const command given = {.function = function, .grid = launch->grid, .nwords = launch->nwords};
+    const command given = {.function = function,
+                           .grid = launch->grid,
+                           .in_order = launch->in_order,
+                           .nwords = launch->nwords};
     command *c = record(stream, &given);
     if (c == NULL)
         return GA_ERR_MEMORY;
@@ -181,7 +185,7 @@ ga_status ga__host_replay(ga__replay *replay, ga__stream *stream)
         else if (c->users)
             status = replay_grid(c);
         else
-            ga__host_run(c->function, c->grid, c->words);
+            ga__host_run(c->function, c->grid, c->in_order, c->words);
     }
     return status;
 }

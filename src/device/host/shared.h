@@ -31,7 +31,7 @@ ga_status ga__host_global(ga__device *device, ga__image *image, const char *symb
                           size_t *nbytes);
 
 /* Runs all blocks of a template's kernel now. */
-void ga__host_run(ga__function *function, int64_t grid, const uint64_t *words);
+void ga__host_run(ga__function *function, int64_t grid, bool in_order, const uint64_t *words);
 
 /* replay.c: work that runs now, or is recorded in a recording stream. */
 ga_status ga__host_copy_async(ga__stream *stream, void *to, const void *from, size_t nbytes,

@@ -168,7 +168,7 @@ static ga_status run_grid(ga__grid *grid, int nworkers)
         status = GA_ERR_MEMORY;
     } else {
         const crew c = {grid, blocks};
-        ga__pool_run(work, &c, nworkers);
+        ga__pool_run(work, &c, nworkers, false);
         if (atomic_load(&grid->failed))
             status = ga__fail(grid->status, "%s", grid->message);
     }

@@ -139,6 +139,7 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
     ga_status status = make_states(c, stream, &states);
     const ga__launch launch = {.grid = c->p.grid,
                                .block = GA__SCAN_BLOCK,
+                               .in_order = c->p.v.chained,
                                .words = c->params.word,
                                .nwords = ga__params_count(&c->params)};
     if (status == GA_OK)
