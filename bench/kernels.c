@@ -148,8 +148,8 @@ static void random_numbers(void)
                  *whole = ga_empty(GA_INT64, GA_SHAPE(N / 2));
         current = "normal-f64", ga_rng_standard_normal_into(wide, rng);
         current = "integers-i64", ga_rng_integers_into(whole, rng, 0, 1000);
-        current = "poisson-i64", ga_rng_poisson_into(whole, rng, 75);
-        current = "poisson-small-i64", ga_rng_poisson_into(whole, rng, 2);
+        current = "poisson-i64", ga_rng_poisson_into(whole, rng, 5000);
+        current = "poisson-table-i64", ga_rng_poisson_into(whole, rng, 75);
         ga_rng_free(rng);
     }
 }

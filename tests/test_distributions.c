@@ -9,6 +9,7 @@
 #include "array_support.h"
 #include "base/alloc.h"
 #include "golden.h"
+#include "ops/random/count_table.h"
 #include "parallel.h"
 #include "run.h"
 
@@ -68,6 +69,12 @@ static const distribution *by_name(const char *name)
     return NULL;
 }
 
+/* Numbers as its parameters choose a table; arrays of them draw other elements. */
+static bool has_table(const distribution *d)
+{
+    return !strcmp(d->name, "poisson") || !strcmp(d->name, "binomial");
+}
+
 /* Parameters as numbers: whole ones of distributions of integers are integers. */
 static void set_numbers(const distribution *d, const double *parameters, ga_value *values)
 {
@@ -75,6 +82,32 @@ static void set_numbers(const distribution *d, const double *parameters, ga_valu
         values[k] = !d->real && parameters[k] == floor(parameters[k])
                         ? ga_value_signed(GA_INT64, (int64_t)parameters[k])
                         : ga_value_double(parameters[k]);
+}
+
+/* Those parameters whose bit is set are arrays (rows, 1) of one number, the others numbers; a
+ * number that need not be whole is a float there. */
+enum { ALL = 15 };
+
+static void set_arrays(const distribution *d, const double *parameters, unsigned arrays,
+                       int64_t rows, ga_value *values, gpuarray **made)
+{
+    set_numbers(d, parameters, values);
+    for (int k = 0; k < d->count; k++) {
+        const bool whole = values[k].dtype == GA_INT64;
+        made[k] = NULL;
+        if (!(arrays >> k & 1))
+            continue;
+        made[k] = whole ? (ga_full)(GA_INT32, GA_SHAPE(rows, 1), values[k])
+                        : (ga_full)(GA_FLOAT64, GA_SHAPE(rows, 1), values[k]);
+        assert_non_null(made[k]);
+        values[k] = ga_value_array(made[k]);
+    }
+}
+
+static void free_arrays(gpuarray **made, int count)
+{
+    for (int k = 0; k < count; k++)
+        ga_free(made[k]);
 }
 
 static ga_rng *at(uint64_t seed, uint64_t position)
@@ -174,20 +207,21 @@ static void check_cells(const char *what, const int64_t *count, const double *in
         fail_later("%s: Kolmogorov's statistic is %g", what, worst * sqrt((double)DRAWN));
 }
 
-static void check_law(const golden_case *c, ga_dtype dtype)
+/* The parameters are numbers, or arrays of one number. */
+static void check_law(const golden_case *c, ga_dtype dtype, bool arrays)
 {
     const distribution *d = by_name(c->name);
     const double *const edge = (const double *)(const void *)c->out[0]->data;
     const double *const parameters = (const double *)(const void *)c->arg[0]->data;
     const int edges = (int)c->out[0]->size;
     int64_t count[MOST_CELLS] = {0};
-    const int64_t drawn = DRAWN;
     ga_value values[4];
     char what[100];
     assert_true(edges < MOST_CELLS);
-    set_numbers(d, parameters, values);
+    gpuarray *made[4];
+    set_arrays(d, parameters, arrays ? ALL : 0, 1, values, made);
     ga_rng *rng = at(77, 4096);
-    gpuarray *x = d->draw(rng, dtype, values, 1, &drawn);
+    gpuarray *x = d->draw(rng, dtype, values, GA_SHAPE(1, DRAWN));
     assert_non_null(x);
     void *host = host_copy(x);
     for (int64_t k = 0; k < DRAWN; k++) {
@@ -204,10 +238,11 @@ static void check_law(const golden_case *c, ga_dtype dtype)
             fail_later("%s is NaN", c->name);
         count[low]++;
     }
-    snprintf(what, sizeof what, "%s(%g, %g) of %s", c->name, d->count > 0 ? parameters[0] : 0,
-             d->count > 1 ? parameters[1] : 0, ga_dtype_name(dtype));
+    snprintf(what, sizeof what, "%s(%g, %g) of %s%s", c->name, d->count > 0 ? parameters[0] : 0,
+             d->count > 1 ? parameters[1] : 0, ga_dtype_name(dtype), arrays ? ", arrays" : "");
     check_cells(what, count, (const double *)(const void *)c->out[1]->data, edges);
     free(host);
+    free_arrays(made, d->count);
     ga_free(x);
     ga_rng_free(rng);
 }
@@ -225,12 +260,129 @@ static void numbers_follow_their_laws(void **state)
         checked++;
         if (!in_quarter(golden_call(c)))
             continue;
-        check_law(c, real ? GA_FLOAT32 : GA_INT32);
-        check_law(c, real ? GA_FLOAT64 : GA_INT64);
+        check_law(c, real ? GA_FLOAT32 : GA_INT32, false);
+        check_law(c, real ? GA_FLOAT64 : GA_INT64, false);
+        if (has_table(by_name(c->name)))
+            check_law(c, GA_INT64, true);
     }
     golden_close(file);
     assert_true(checked > 50);
     assert_int_equal(failures(), 0);
+}
+
+/* ---- Tables of counts ---- */
+
+/* A table's bounds; *cells is the size of the guide that the caller frees with them. */
+static uint64_t *table_words(ga__count_law law, uint64_t most, ga__count_table *table, int *cells,
+                             int *count)
+{
+    ga__device *device = ga__current_device();
+    assert_int_equal(ga__count_table_make(table, "count", device, law, most), GA_OK);
+    uint64_t *words = host_copy(table->words);
+    *cells = 1 << (64 - table->shift);
+    *count = (int)ga_size(table->words) - *cells / 4;
+    ga_free(table->words);
+    return words;
+}
+
+static double chance_of(ga__count_law law, double k)
+{
+    if (isinf(law.n))
+        return exp(k * log(law.p) - law.p - lgamma(k + 1));
+    return exp(lgamma(law.n + 1) - lgamma(k + 1) - lgamma(law.n - k + 1) + k * log(law.p) +
+               (law.n - k) * log1p(-law.p));
+}
+
+/* The words on either side of each bound are the tails of the law, each summed from its end. */
+static void check_tails(ga__count_law law)
+{
+    ga__count_table table;
+    int cells, count;
+    uint64_t *words = table_words(law, UINT64_MAX, &table, &cells, &count),
+             *bound = words + cells / 4;
+    double lower = 0, *upper = calloc((size_t)count + 1, sizeof *upper);
+    const double first = (double)table.first;
+    for (double k = 0; k < first; k++)
+        lower += chance_of(law, k);
+    for (double k = first + count + 200; k >= first + count; k--)
+        upper[count] += k <= law.n ? chance_of(law, k) : 0;
+    for (int k = count - 1; k >= 0; k--)
+        upper[k] = upper[k + 1] + chance_of(law, first + k);
+    if (!(lower * 0x1p64 < 1.001 && upper[count] * 0x1p64 < 1.001))
+        fail_later("law %g %g: ends of %g and %g words", law.n, law.p, lower * 0x1p64,
+                   upper[count] * 0x1p64);
+    for (int k = 0; k < count; k++) {
+        lower += chance_of(law, first + k);
+        const double below = (double)bound[k] + 1, above = (double)(UINT64_MAX - bound[k]);
+        const double want_below = lower * 0x1p64, want_above = upper[k + 1] * 0x1p64;
+        if (!(fabs(below - want_below) <= 1e-8 * want_below + 2 &&
+              fabs(above - want_above) <= 1e-8 * want_above + 2))
+            fail_later("law %g %g, count %g: %g and %g words, wanted %g and %g", law.n, law.p,
+                       first + k, below, above, want_below, want_above);
+    }
+    assert_true(bound[count - 1] == UINT64_MAX);
+    free(upper), free(words);
+}
+
+static void tables_have_the_tails_of_their_laws(void **state)
+{
+    static const ga__count_law laws[] = {{(double)INFINITY, 1e-30},
+                                         {(double)INFINITY, 0.05},
+                                         {(double)INFINITY, 3.3},
+                                         {(double)INFINITY, 30},
+                                         {(double)INFINITY, 4096},
+                                         {1, 0.3},
+                                         {12, 0.3},
+                                         {40, 0.97},
+                                         {1000, 0.25},
+                                         {16384, 0.5},
+                                         {100000, 0.04},
+                                         {5000, 0.999}};
+    (void)state;
+    for (size_t k = 0; k < sizeof laws / sizeof *laws; k++) {
+        assert_true(ga__count_law_has_table(laws[k]));
+        check_tails(laws[k]);
+    }
+    assert_false(ga__count_law_has_table((ga__count_law){(double)INFINITY, 4096.5}));
+    assert_false(ga__count_law_has_table((ga__count_law){16385, 0.5}));
+    assert_int_equal(failures(), 0);
+}
+
+/* Of 60 throws of a coin, the bounds are sums of binomial coefficients times 16. */
+static void bounds_are_right_to_the_last_word(void **state)
+{
+    ga__count_table table;
+    int cells, count;
+    uint64_t ways = 1, sum = 0;
+    (void)state;
+    uint64_t *words = table_words((ga__count_law){60, 0.5}, UINT64_MAX, &table, &cells, &count);
+    assert_int_equal(count, 61);
+    assert_int_equal(table.first, 0);
+    for (uint64_t k = 0; k <= 60; k++) {
+        sum += ways << 4; /* 2^64 becomes 0 at the end */
+        const int64_t apart = (int64_t)(words[(uint64_t)cells / 4 + k] - (sum - 1));
+        if (apart < -1 || apart > 1)
+            fail_later("count %d: %lld words too many", (int)k, (long long)apart);
+        ways = ways * (60 - k) / (k + 1); /* below 2^63, for C(60, 30) is below 2^57 */
+    }
+    free(words);
+    assert_int_equal(failures(), 0);
+}
+
+/* Counts above the dtype's greatest become that one. */
+static void tables_end_at_the_greatest_count(void **state)
+{
+    ga__count_table table;
+    int cells, count;
+    (void)state;
+    uint64_t *words =
+        table_words((ga__count_law){(double)INFINITY, 53.5}, 60, &table, &cells, &count);
+    assert_true(table.first + (uint64_t)count - 1 == 60);
+    assert_true(words[cells / 4 + count - 1] == UINT64_MAX);
+    free(words);
+    words = table_words((ga__count_law){(double)INFINITY, 53.5}, 127, &table, &cells, &count);
+    assert_true(table.first + (uint64_t)count - 1 == 127);
+    free(words);
 }
 
 /* ---- Arrays as parameters ---- */
@@ -272,38 +424,14 @@ static const struct {
                {"logseries", {0.75}}};
 enum { SAMPLES = sizeof samples / sizeof *samples };
 
-/* Parameter `which` as an array of three rows of one number; a number that need not be whole is a
- * float there. */
-static void set_arrays(const distribution *d, const double *parameters, unsigned arrays,
-                       ga_value *values, gpuarray **made)
-{
-    set_numbers(d, parameters, values);
-    for (int k = 0; k < d->count; k++) {
-        const bool whole = values[k].dtype == GA_INT64;
-        made[k] = NULL;
-        if (!(arrays >> k & 1))
-            continue;
-        made[k] = whole ? (ga_full)(GA_INT32, GA_SHAPE(3, 1), values[k])
-                        : (ga_full)(GA_FLOAT64, GA_SHAPE(3, 1), values[k]);
-        assert_non_null(made[k]);
-        values[k] = ga_value_array(made[k]);
-    }
-}
-
-static void free_arrays(gpuarray **made, int count)
-{
-    for (int k = 0; k < count; k++)
-        ga_free(made[k]);
-}
-
 /* The elements of three rows of 700 from numbers, from arrays, and into a transposed array. */
 static void check_arrays(const distribution *d, const double *parameters, ga_dtype dtype,
                          unsigned arrays)
 {
     ga_value numbers[4], values[4];
-    gpuarray *made[4];
-    set_numbers(d, parameters, numbers);
-    set_arrays(d, parameters, arrays, values, made);
+    gpuarray *made[4], *alone[4];
+    set_arrays(d, parameters, has_table(d) ? ALL : 0, 1, numbers, alone);
+    set_arrays(d, parameters, arrays, 3, values, made);
     ga_rng *rng = at(6, 1013);
     gpuarray *want = d->draw(rng, dtype, numbers, GA_SHAPE(3, 700));
     ga_rng_set_state(rng, &(ga_rng_state){6, 1013});
@@ -318,6 +446,7 @@ static void check_arrays(const distribution *d, const double *parameters, ga_dty
     assert_arrays_equal(across, want);
     ga_free(across), ga_free(wide), ga_free(got), ga_free(want);
     free_arrays(made, d->count);
+    free_arrays(alone, d->count);
     ga_rng_free(rng);
 }
 
@@ -350,7 +479,7 @@ static void samples_are_complete(void **state)
     }
 }
 
-/* Each element has its own parameter, and is what that number gives at its place. */
+/* Each element has its own parameter, and is what an array of that alone gives at its place. */
 static void elements_have_their_own_parameters(void **state)
 {
     static const double means[] = {0, 0.5, 3, 9.75, 10, 50, 4000};
@@ -364,9 +493,10 @@ static void elements_have_their_own_parameters(void **state)
     assert_int_equal(ga_to_host(x, got, sizeof got), GA_OK);
     for (int k = 0; k < MEANS; k++) {
         ga_rng_set_state(rng, &(ga_rng_state){8, 100 + (uint64_t)k});
-        gpuarray *one = ga_rng_poisson(rng, GA_INT64, means[k], GA_SHAPE0);
+        gpuarray *mean = ga_full(GA_FLOAT64, GA_SHAPE0, means[k]);
+        gpuarray *one = ga_rng_poisson(rng, GA_INT64, mean, GA_BROADCAST);
         assert_true(ga_item_int64(one) == got[k]);
-        ga_free(one);
+        ga_free(one), ga_free(mean);
     }
     /* The parameter may be the result's own memory. */
     ga_rng_set_state(rng, &(ga_rng_state){8, 100});
@@ -477,6 +607,9 @@ static void extreme_parameters(void **state)
         {"zipf", {900}, 1, 1},
         {"logseries", {0}, 1, 1},
         {"poisson", {0}, 0, 0},
+        {"poisson", {1e-300}, 0, 0},
+        {"binomial", {0x1p53, 1e-300}, 0, 0},
+        {"binomial", {0x1p53, 1 - 0x1p-53}, 0x1p53 - 20, 0x1p53},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -563,7 +696,7 @@ static void wrong_parameters_are_refused(void **state)
         assert_error(d->count > 0 && strstr(wrong[k].message, "float64") ? GA_ERR_DTYPE
                                                                          : GA_ERR_INVALID,
                      wrong[k].message);
-        set_arrays(d, wrong[k].parameters, 15, values, made);
+        set_arrays(d, wrong[k].parameters, ALL, 3, values, made);
         assert_null(d->draw(rng, dtype, values, GA_SHAPE(3, 2)));
         assert_error(strstr(wrong[k].message, "float64") ? GA_ERR_DTYPE : GA_ERR_INVALID,
                      wrong[k].message);
@@ -643,6 +776,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(elements_are_those_of_the_other_implementation, leave_no_error),
         cmocka_unit_test_teardown(numbers_follow_their_laws, leave_no_error),
+        cmocka_unit_test_teardown(tables_have_the_tails_of_their_laws, leave_no_error),
+        cmocka_unit_test_teardown(bounds_are_right_to_the_last_word, leave_no_error),
+        cmocka_unit_test_teardown(tables_end_at_the_greatest_count, leave_no_error),
         cmocka_unit_test_teardown(samples_are_complete, leave_no_error),
         cmocka_unit_test_teardown(arrays_of_a_number_give_the_numbers_elements, leave_no_error),
         cmocka_unit_test_teardown(elements_have_their_own_parameters, leave_no_error),

@@ -76,6 +76,15 @@ static void kernels_give_the_known_answer(void **state)
     ga_rng_free(rng);
 }
 
+/* With an array as the mean. */
+static gpuarray *poisson_each(ga_rng *rng, ga_dtype dtype, double mean, int64_t n)
+{
+    gpuarray *lam = ga_full(GA_FLOAT64, GA_SHAPE0, mean);
+    gpuarray *drawn = ga_rng_poisson(rng, dtype, lam, 1, &n);
+    ga_free(lam);
+    return drawn;
+}
+
 /* One draw by its name. */
 static gpuarray *draw(const char *name, ga_rng *rng, ga_dtype dtype, double a, double b, int64_t n)
 {
@@ -95,6 +104,8 @@ static gpuarray *draw(const char *name, ga_rng *rng, ga_dtype dtype, double a, d
         return ga_rng_integers(rng, dtype, (int64_t)a, (int64_t)b, 1, &n);
     if (!strcmp(name, "poisson"))
         return ga_rng_poisson(rng, dtype, a, 1, &n);
+    if (!strcmp(name, "poisson_each"))
+        return poisson_each(rng, dtype, a, n);
     fail_msg("no such distribution: %s", name);
     return NULL;
 }
@@ -115,7 +126,12 @@ static ga_status fill(const char *name, gpuarray *out, ga_rng *rng, double a, do
         return ga_rng_exponential_into(out, rng, a);
     if (!strcmp(name, "integers"))
         return ga_rng_integers_into(out, rng, (int64_t)a, (int64_t)b);
-    return ga_rng_poisson_into(out, rng, a);
+    if (!strcmp(name, "poisson"))
+        return ga_rng_poisson_into(out, rng, a);
+    gpuarray *lam = ga_full(GA_FLOAT64, GA_SHAPE0, a);
+    const ga_status status = ga_rng_poisson_into(out, rng, lam);
+    ga_free(lam);
+    return status;
 }
 
 static ga_rng *at(uint64_t seed, uint64_t position)
@@ -229,8 +245,10 @@ static const row rows[] = {
     {"poisson", GA_UINT16, 2.5, 0, UINT64_C(0xe79f17d06b4deaf8)},
     {"poisson", GA_INT32, 2.5, 0, UINT64_C(0x63860e8918eb87e9)},
     {"poisson", GA_UINT64, 2.5, 0, UINT64_C(0x4d4c323447cf0d5e)},
-    {"poisson", GA_INT32, 75, 0, UINT64_C(0x350403dde7d8a317)},
-    {"poisson", GA_INT64, 75, 0, UINT64_C(0x10af1a6d13ef3cbf)},
+    {"poisson", GA_INT32, 75, 0, UINT64_C(0xee88872d4095f3e5)},
+    {"poisson", GA_INT64, 75, 0, UINT64_C(0xf1e7164f1244658c)},
+    {"poisson_each", GA_INT32, 2.5, 0, UINT64_C(0x63860e8918eb87e9)},
+    {"poisson_each", GA_INT64, 75, 0, UINT64_C(0x10af1a6d13ef3cbf)},
 };
 enum { ROWS = sizeof rows / sizeof *rows, HASHED = 1000003 };
 
@@ -871,16 +889,17 @@ static void integers_are_even(void **state)
     assert_int_equal(failures(), 0);
 }
 
-static void check_poisson(double lam)
+/* `name` is that of draws with a number or with an array. */
+static void check_poisson(const char *name, double lam)
 {
-    enum { MOST = 2000 };
+    enum { MOST = 5000 };
     static int64_t number[MOST];
     const int64_t n = how_many() / 2;
     double statistic = 0, rest = (double)n, counted = (double)n;
     int freedom = 0;
     char what[100];
     ga_rng *rng = at(27, 0);
-    int64_t *host = int64_numbers(ga_rng_poisson(rng, GA_INT32, lam, 1, &n));
+    int64_t *host = int64_numbers(draw(name, rng, GA_INT32, lam, 0, n));
     memset(number, 0, sizeof number);
     for (int64_t k = 0; k < n; k++) {
         assert_true(host[k] >= 0 && host[k] < MOST);
@@ -897,7 +916,7 @@ static void check_poisson(double lam)
     }
     if (rest > 20)
         statistic += pow(counted - rest, 2) / rest;
-    snprintf(what, sizeof what, "poisson of %g", lam);
+    snprintf(what, sizeof what, "%s of %g", name, lam);
     expect_deviate(what, chi_square_deviate(statistic, rest > 20 ? freedom : freedom - 1));
     free(host);
     ga_rng_free(rng);
@@ -905,10 +924,12 @@ static void check_poisson(double lam)
 
 static void poissons_numbers_follow_their_law(void **state)
 {
-    static const double means[] = {0.05, 0.9, 3.3, 9.9, 10, 17.5, 120, 1000};
+    static const double means[] = {0.05, 0.9, 3.3, 9.9, 10, 17.5, 120, 1000, 4096, 4096.5};
     (void)state;
-    for (size_t k = 0; k < sizeof means / sizeof *means; k++)
-        check_poisson(means[k]);
+    for (size_t k = 0; k < sizeof means / sizeof *means; k++) {
+        check_poisson("poisson", means[k]);
+        check_poisson("poisson_each", means[k]);
+    }
     assert_int_equal(failures(), 0);
 }
 

@@ -22,6 +22,7 @@ typedef struct ga__draw {
     int nnumbers;
     ga_dtype type[GA__DRAW_NUMBERS]; /* each number has its compute type */
     ga_value number[GA__DRAW_NUMBERS];
+    gpuarray *table; /* what the kernel reads at an address among the numbers, or NULL */
 } ga__draw;
 
 #endif

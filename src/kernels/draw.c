@@ -76,6 +76,8 @@ static ga_status launch(plan *p, uint64_t seed, uint64_t position)
                                .block = GA__RANDOM_BLOCK,
                                .words = words,
                                .nwords = ga__params_count(&params)};
+    if (status == GA_OK && p->draw->table)
+        status = ga__use(stream, p->draw->table->buffer, false);
     if (status == GA_OK)
         status = ga__request_launch(kernel, stream, &launch);
     ga__request_leave();
@@ -116,6 +118,7 @@ ga_status ga__draw_init(ga__draw *draw, const char *name, const ga_rng *rng, ga_
     if (!ga__not_recording(name)) /* every replay would draw the same numbers */
         return ga_error();
     draw->nnumbers = 0;
+    draw->table = NULL;
     return GA_OK;
 }
 

@@ -6,11 +6,14 @@ distribution function at the edges of cells that 400000 elements fill. Cases "so
 of scipy.stats.qmc.Sobol. Run with a Python that has SciPy and mpmath; the output stands beside this file.
 """
 
+import functools
+import itertools
 import math
 
+import mpmath
 import numpy as np
 from golden import ROOT, Array, File
-from make_random import FOR_ONE, above_zero, high_first, pair, unit_of, words
+from make_random import FOR_ONE, above_zero, counted, high_first, pair, unit_of, words
 from scipy import stats
 
 PLACES = ((5, 0, 7), (2**64 - 3, 1000003, 5))
@@ -162,6 +165,20 @@ def poisson_small(u, mean):
 
 
 def binomial(e, n, p):
+    """Of numbers: by inversion, or if the variance is large as of arrays."""
+    if n * p * (1 - p) > 4096:
+        return binomial_each(e, n, p)
+    return counted(e.seed, e.position, binomial_sums(n, p))
+
+
+@functools.lru_cache(None)
+def binomial_sums(n, p):
+    """Of the chances of 0, of 0 and 1, and so on."""
+    few, many = mpmath.mpf(p), 1 - mpmath.mpf(p)
+    return list(itertools.accumulate(mpmath.binomial(n, k) * few**k * many ** (n - k) for k in range(n + 1)))
+
+
+def binomial_each(e, n, p):
     """Small, or by BTRS with the logarithms of factorials."""
     w, less = e.next(), min(p, 1 - p)
     k = binomial_small(unit_of(w), n, less) if n * less < 10 else btrs(e, w, n, less)
@@ -262,7 +279,7 @@ REALS = {
 }
 INTEGERS = {
     "geometric": (lambda e, p: math.ceil(-e_number(e) / math.log1p(-p)), ((0.3,), (1e-6,))),
-    "binomial": (binomial, ((12, 0.3), (1000, 0.7), (5, 0.9), (10**6, 0.5))),
+    "binomial": (binomial, ((12, 0.3), (1000, 0.7), (5, 0.9), (16384, 0.5), (10**6, 0.5), (10**6, 0.7))),
     "negative_binomial": (negative_binomial, ((2.5, 0.6),)),
     "hypergeometric": (hypergeometric, ((20, 30, 7), (30, 20, 7))),
     "zipf": (zipf, ((2,), (4.5,))),

@@ -7,6 +7,8 @@ known answers of Random123 (kat_vectors) are checked first. Run with no argument
 output stands beside this file.
 """
 
+import bisect
+import functools
 from fractions import Fraction
 
 import mpmath
@@ -166,7 +168,32 @@ def integers(seed, position, low, high):
     return low + (z * count >> size)
 
 
+def counted(seed, position, sums):
+    """By inversion: the first count at which the sum of the chances exceeds a word of 64 bits as a fraction."""
+    return bisect.bisect_right(sums, mpmath.mpf(high_first(pair(seed, position))) / (1 << 64))
+
+
+@functools.lru_cache(None)
+def poisson_sums(mean):
+    """Of the chances of 0, of 0 and 1, and so on."""
+    chance = total = mpmath.exp(-mpmath.mpf(mean))
+    sums = [total]
+    while len(sums) < mean or chance > 1e-30:
+        chance *= mpmath.mpf(mean) / len(sums)
+        total += chance
+        sums.append(total)
+    return sums
+
+
 def poisson(seed, position, mean):
+    """Of a number as its mean."""
+    if mean > 4096:
+        return poisson_each(seed, position, mean)
+    return counted(seed, position, poisson_sums(mean))
+
+
+def poisson_each(seed, position, mean):
+    """Of an array with its mean."""
     if mean < 10:
         u = Fraction(unit_of(pair(seed, position)))
         k, p = 0, mpmath.exp(-mpmath.mpf(mean))
@@ -284,9 +311,10 @@ def whole_numbers(file, place):
         for low, high in ranges:
             exact(file, "integers", dtype, place, (low, high),
                   lambda s, p, low=low, high=high: integers(s, p, low, high))
-    for mean in (0.0, 0.3, 4.0, 9.99, 10.0, 33.5, 1234.5, 1e9):
-        exact(file, "poisson", "int64", place, (mean,),
-              lambda s, p, mean=mean: poisson(s, p, mean))
+    for mean in (0.0, 0.3, 4.0, 9.99, 10.0, 33.5, 1234.5, 4096.0, 4096.5, 1e9):
+        for name, element in (("poisson", poisson), ("poisson_each", poisson_each)):
+            exact(file, name, "int64", place, (mean,),
+                  lambda s, p, mean=mean, element=element: element(s, p, mean))
 
 
 def permutations(file):

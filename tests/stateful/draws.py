@@ -16,6 +16,7 @@ DRAWS = {"normal": (-2.0, 1.5), "lognormal": (0.5, 0.25), "exponential": (2.0,),
          "negative_binomial": (3.0, 0.5), "geometric": (0.25,), "hypergeometric": (7.0, 9.0, 5.0), "zipf": (3.0,),
          "logseries": (0.5,)}
 COUNTS = {"binomial": (0,), "hypergeometric": (0, 1, 2)}  # parameters that are integers
+BY_TABLE = ("poisson", "binomial")  # numbers choose a table, whose elements are others than those of arrays
 DISCRETE = list(DRAWS)[list(DRAWS).index("poisson"):]
 
 
@@ -29,6 +30,7 @@ class Distributions(Random):
         self.name = pick(rng, list(DRAWS))
         self.dtypes = [pick(rng, INTEGERS if self.name in DISCRETE else FLOATS)]
         self.arrays = [rng.random() < 0.5 for _ in DRAWS[self.name]]
+        self.whole_arrays = self.name in BY_TABLE and any(self.arrays)
 
     def dtype_of(self, k):
         return "int32" if k in COUNTS.get(self.name, ()) else "float64"
@@ -36,6 +38,13 @@ class Distributions(Random):
     def numbers(self, numbers):
         return [self.library.number(int(x) if self.dtype_of(k) == "int32" else x, self.dtype_of(k))
                 for k, x in enumerate(numbers)]
+
+    def alone(self, rng, numbers, arrays):
+        """Numbers, or arrays of one number each; and what holds the arrays."""
+        if not arrays:
+            return self.numbers(numbers), []
+        held = [Held(self.library, rng, np.full((), x, self.dtype_of(k))) for k, x in enumerate(numbers)]
+        return [self.library.value(x.array) for x in held], held
 
     def parameters(self, rng, count):
         """Numbers, and arrays that broadcast to the shape of the draw; and what holds the arrays."""
@@ -49,7 +58,7 @@ class Distributions(Random):
     def call(self, rng):
         count = int(rng.integers(1, 3000))
         cut = int(rng.integers(0, count + 1))
-        numbers = self.numbers(DRAWS[self.name])
+        numbers, held = self.alone(rng, DRAWS[self.name], self.whole_arrays)
         dtype = self.dtypes[0]
         whole = self.library.draw(self.name, self.generator, dtype, *numbers, (count,)).numpy()
         parts = []
@@ -73,7 +82,9 @@ class Parameters(Distributions):
         draws = []
         for numbers in sets:
             state = self.library.rng(self.seed)
-            draws.append(self.library.draw(self.name, state, dtype, *self.numbers(numbers), (n,)).numpy())
+            values, held = self.alone(rng, numbers, self.name in BY_TABLE)
+            draws.append(self.library.draw(self.name, state, dtype, *values, (n,)).numpy())
+            del held
         mixed = [Held(self.library, rng, np.where(choice, a, b).astype(self.dtype_of(k)))
                  for k, (a, b) in enumerate(zip(*sets))]
         got = self.library.draw(self.name, self.library.rng(self.seed), dtype,

@@ -2,10 +2,13 @@
  * the elementwise engine, which makes the same elements one by one. */
 #include "ops/random/draw_op.h"
 
+#include <math.h>
+
 #include "base/error.h"
 #include "base/call.h"
 #include "kernels/draw_text.h"
 #include "ops/elementwise_op.h"
+#include "ops/random/count_table.h"
 #include "ops/random/fill.h"
 
 static bool are_numbers(const ga__draw_row *row, const ga_value *values)
@@ -18,21 +21,45 @@ static bool are_numbers(const ga__draw_row *row, const ga_value *values)
 
 /* ---- Numbers ---- */
 
-/* Below a mean of 10, a distribution of its own needs no whole block for each element. */
-static const ga__distribution small_poisson = {
-    {.id = GA__FORMULA_ID(14),
-     .name = "poisson",
-     .body = "r = ga::cast<ga_v0>(ga::poisson_small(z, a))"},
-    "unit",
-    false};
+/* Makes the table of a law of counts, which draw->table owns. */
+static ga_status plan_table(ga__draw *draw, const char *name, ga__device *device, ga_dtype dtype,
+                            ga__count_law law)
+{
+    static const ga__distribution by_table = {{.id = GA__FORMULA_ID(14),
+                                               .name = "count",
+                                               .body = "r = ga::count_by_table<ga_v0>(z, a, b, c)"},
+                                              "bits",
+                                              true};
+    ga__count_table table;
+    const ga_status status =
+        device ? ga__count_table_make(&table, name, device, law, ga_iinfo(dtype).max) : ga_error();
+    if (status != GA_OK)
+        return status;
+    const uint64_t numbers[] = {(uint64_t)(uintptr_t)table.words->data, table.first,
+                                (uint64_t)table.shift};
+    draw->distribution = &by_table;
+    draw->drawn = GA_UINT64;
+    draw->table = table.words;
+    for (int k = 0; k < 3; k++)
+        ga__draw_add(draw, GA_UINT64, ga_value_unsigned(GA_UINT64, numbers[k]));
+    return GA_OK;
+}
 
-static ga_status plan_numbers(ga__draw *draw, ga__draw_id id, const ga_rng *rng, ga_dtype dtype,
-                              const ga_value *values)
+static ga__count_law law_of(ga__draw_id id, const ga_value *values)
+{
+    const double first = ga__number_double(values[0]);
+    return id == GA__DRAW_binomial ? (ga__count_law){first, ga__number_double(values[1])}
+                                   : (ga__count_law){INFINITY, first};
+}
+
+/* draw->table is the caller's to free. */
+static ga_status plan_numbers(ga__draw *draw, ga__draw_id id, ga__device *device, const ga_rng *rng,
+                              ga_dtype dtype, const ga_value *values)
 {
     const ga__draw_row *row = &ga__distributions[id];
     const char *name = row->distribution.formula.name;
     const bool real = row->kinds[0] == 'f';
-    draw->distribution = &row->distribution;
+    *draw = (ga__draw){.distribution = &row->distribution};
     ga_status status =
         ga__draw_init(draw, name, rng, dtype, row->kinds, real ? "a float" : "an integer");
     if (status == GA_OK && id == GA__DRAW_uniform) /* its bounds are those of the dtype */
@@ -42,14 +69,13 @@ static ga_status plan_numbers(ga__draw *draw, ga__draw_id id, const ga_rng *rng,
         status = ga__check_parameters(name, row->count, row->parameters, values, dtype);
     if (status != GA_OK)
         return status;
+    if ((id == GA__DRAW_poisson || id == GA__DRAW_binomial) &&
+        ga__count_law_has_table(law_of(id, values)))
+        return plan_table(draw, name, device, dtype, law_of(id, values));
     const ga_dtype type = real ? ga__dtype_compute(dtype) : GA_FLOAT64;
     draw->drawn = row->words ? GA_NO_DTYPE : type;
     for (int k = 0; k < row->count; k++)
         ga__draw_add(draw, type, ga_value_double(ga__number_double(values[k])));
-    if (id == GA__DRAW_poisson && ga__number_double(values[0]) < 10) {
-        draw->distribution = &small_poisson;
-        draw->drawn = type;
-    }
     return GA_OK;
 }
 
@@ -176,8 +202,10 @@ gpuarray *ga__draw_call(ga__draw_id id, ga_rng *rng, ga_dtype dtype, const ga_va
     ga__draw draw;
     if (!are_numbers(&ga__distributions[id], values))
         return ga__draw_row_call(&ga__distributions[id], rng, dtype, values, ndim, shape);
-    return ga__draw_new(&draw, plan_numbers(&draw, id, rng, dtype, values), rng, dtype,
-                        ndim < 0 ? 0 : ndim, shape);
+    const ga_status planned = plan_numbers(&draw, id, ga__current_device(), rng, dtype, values);
+    gpuarray *made = ga__draw_new(&draw, planned, rng, dtype, ndim < 0 ? 0 : ndim, shape);
+    ga_free(draw.table);
+    return made;
 }
 
 ga_status ga__draw_call_into(ga__draw_id id, gpuarray *out, ga_rng *rng, const ga_value *values)
@@ -187,5 +215,9 @@ ga_status ga__draw_call_into(ga__draw_id id, gpuarray *out, ga_rng *rng, const g
     if (!are_numbers(&ga__distributions[id], values))
         return draw_each_into(&ga__distributions[id], out, rng, values);
     const ga_dtype dtype = ga__draw_dtype(ga__distributions[id].distribution.formula.name, out);
-    return ga__draw_into(&draw, plan_numbers(&draw, id, rng, dtype, values), out, rng);
+    ga__device *device = out ? out->buffer->device : NULL;
+    const ga_status planned = plan_numbers(&draw, id, device, rng, dtype, values);
+    const ga_status status = ga__draw_into(&draw, planned, out, rng);
+    ga_free(draw.table);
+    return status;
 }
