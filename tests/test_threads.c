@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <quarry.h>
 
+#include "device/cpu/threads.h"
 #include "jit/compile.h"
 #include "parallel.h"
 #include "run.h"
@@ -35,6 +36,30 @@ static void run_threads(void *(*body)(void *))
         pthread_join(threads[t], NULL);
     pthread_barrier_destroy(&start);
     assert_int_equal(failures(), 0);
+}
+
+/* ---- The pool of the host ---- */
+
+enum { MOST_BLOCKS = 1000 };
+static _Atomic int runs[MOST_BLOCKS];
+
+static void count_run(const void *context, int64_t block)
+{
+    (void)context;
+    runs[block]++;
+}
+
+static void every_block_runs_once(void **state)
+{
+    static const int64_t counts[] = {1, 2, 3, 15, 16, 17, 63, 64, 65, MOST_BLOCKS};
+    (void)state;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        for (int in_order = 0; in_order < 2; in_order++) {
+            memset((void *)runs, 0, sizeof runs);
+            ga__pool_run(count_run, NULL, counts[k], in_order);
+            for (int64_t block = 0; block < MOST_BLOCKS; block++)
+                assert_int_equal(runs[block], block < counts[k]);
+        }
 }
 
 static void *ask_for_the_fresh_kernel(void *number)
@@ -198,6 +223,7 @@ static void an_array_may_be_freed_in_another_thread(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_block_runs_once),
         cmocka_unit_test(a_kernel_wanted_by_all_compiles_once),
         cmocka_unit_test(answers_of_many_threads_are_right),
         cmocka_unit_test(long_reductions_of_many_threads_are_right),
