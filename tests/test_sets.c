@@ -218,6 +218,25 @@ static void narrow_elements_are_counted(void **state)
             }
 }
 
+/* A call runs on its operand's device; the current one does not matter. */
+static void results_are_where_the_operand_is(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_BOOL, GA_INT8, GA_UINT8, GA_INT32};
+    (void)state;
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        GA_SCOPE {
+            gpuarray *x = ga_astype(draw_integers(5000, 100), dtypes[d]), *counts, *u;
+            const char *const here = ga_device_of(x);
+            ga__use_device(ga__find_device("cpu"));
+            u = ga_unique(x, .counts = &counts);
+            if (!u)
+                fail_msg("%s", ga_error_message());
+            assert_string_equal(ga_device_of(u), here);
+            assert_string_equal(ga_device_of(counts), here);
+            ga__use_device(&simulated_device);
+        }
+}
+
 /* a & b, a - b, b - a and what they make up. */
 static void check_algebra(int64_t size, int64_t other, int64_t values)
 {
@@ -501,6 +520,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(failed_calls_set_nothing),
         simulated_test(unique_elements_stand_for_all),
         simulated_test(narrow_elements_are_counted),
+        simulated_test(results_are_where_the_operand_is),
         simulated_test(unions_and_differences_agree),
         simulated_test(modes_are_the_most_frequent),
         simulated_test(kept_elements_keep_their_bits),

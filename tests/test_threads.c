@@ -41,12 +41,14 @@ static void run_threads(void *(*body)(void *))
 /* ---- The pool of the host ---- */
 
 enum { MOST_BLOCKS = 1000 };
-static _Atomic int runs[MOST_BLOCKS];
+static _Atomic int runs[MOST_BLOCKS], begun, too_soon;
 
+/* In order, no more blocks are missing before one than other threads have claimed. */
 static void count_run(const void *context, int64_t block)
 {
-    (void)context;
+    const bool *in_order = context;
     runs[block]++;
+    too_soon += *in_order && begun++ < block - ga__pool_size();
 }
 
 static void every_block_runs_once(void **state)
@@ -56,7 +58,9 @@ static void every_block_runs_once(void **state)
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         for (int in_order = 0; in_order < 2; in_order++) {
             memset((void *)runs, 0, sizeof runs);
-            ga__pool_run(count_run, NULL, counts[k], in_order);
+            begun = too_soon = 0;
+            ga__pool_run(count_run, &(bool){in_order}, counts[k], in_order);
+            assert_int_equal(too_soon, 0);
             for (int64_t block = 0; block < MOST_BLOCKS; block++)
                 assert_int_equal(runs[block], block < counts[k]);
         }

@@ -12,7 +12,7 @@ TORCH = {
     'var': 'x.var(correction=0)', 'rows_var': 'm.var(1, correction=0)', 'columns_var': 'm.var(0, correction=0)',
     'rows_max': 'm.amax(1)', 'columns_max': 'm.amax(0)',
     'cumsum': 'x.cumsum(0)', 'cumprod': 'x.cumprod(0)', 'cummax': 'x.cummax(0)',
-    'partition': 'np.kthvalue(x, len(x) // 3)', 'argpartition': 'np.kthvalue(x, len(x) // 3)',
+    'partition': None, 'argpartition': None,
     'quantile': 'np.quantile(x, 0.9)', 'quantiles': 'np.quantile(x, shares.to(x.dtype))', 'topk': 'np.topk(x, 100)',
     'rows_median': 'm.median(1)', 'isin': 'np.isin(x, points)', 'union1d': 'np.unique(np.cat((x, y)))',
     'intersect1d': None, 'digitize': 'np.bucketize(x, points)', 'histogram': 'np.histc(x, 50)',
@@ -47,7 +47,14 @@ class Numpy:
     def hold(self, arrays):
         """Takes the place of the arrays before."""
         self.made.clear()
-        self.arrays = {name: self.upload(array) for name, array in arrays.items()}
+        self.arrays = {name: self.take(array) for name, array in arrays.items()}
+
+    def take(self, array):
+        """The library's array; None if it has no such dtype."""
+        try:
+            return self.upload(array)
+        except (TypeError, ValueError):
+            return None
 
     def upload(self, array):
         return array
@@ -153,7 +160,10 @@ class Mlx(Numpy):
         self.module = mx
 
     def upload(self, array):
-        return self.module.array(np.ascontiguousarray(array))
+        made = self.module.array(np.ascontiguousarray(array))
+        if str(made.dtype).rsplit('.', 1)[-1].rstrip('_') != array.dtype.name:
+            raise TypeError(f'no {array.dtype.name}')
+        return made
 
     def function(self, name):
         """Evaluated at once: of results that nobody reads MLX would compute none."""

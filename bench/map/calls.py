@@ -132,14 +132,14 @@ def cells(given, listed, dtype, first):
 
 
 def sides_of(given, programs, formulas):
-    """Quarry and the others, each with its name."""
-    sides = {path: Program(path, given.device) for path in programs}
+    """Quarry and the others, as pairs of a name and a side."""
+    sides = [(path, Program(path, given.device)) for path in programs]
     if len(programs) > 1:
         return sides
     for name in given.peers.split(','):
         try:
-            sides[name] = call_peers.PEERS[name](formulas, given.device == 'cpu')
-        except ImportError as error:
+            sides.append((name, call_peers.PEERS[name](formulas, given.device == 'cpu')))
+        except Exception as error:  # not there, or it does not start
             print(f'calls.py: {name}: {error}', file=sys.stderr)
     return sides
 
@@ -199,9 +199,9 @@ def main():
     sides = sides_of(given, programs, {name: text.replace('turned', 'm.T') for name, (_, text) in listed.items()})
     rows, late = [], 0
     try:
-        late = time_cells(given, listed, list(sides.values()), rows)
+        late = time_cells(given, listed, [side for _, side in sides], rows)
     finally:
-        report(given, ['us' if len(programs) == 1 else programs[0], *list(sides)[1:]], rows)
+        report(given, ['us' if len(programs) == 1 else programs[0], *(name for name, _ in sides[1:])], rows)
     if late:
         print(f'{late} cells had no time')
 

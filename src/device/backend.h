@@ -86,7 +86,7 @@ typedef struct ga__launch {
     int64_t grid;
     int block;
     bool together; /* CUDA: all blocks run at once, or the launch fails */
-    bool in_order; /* host: each block begins after those before it, for which it may wait */
+    bool in_order; /* host: blocks are claimed in order, because they wait for earlier ones */
     size_t shared;
     const uint64_t *words;
     size_t nwords;

@@ -17,9 +17,9 @@ typedef ga__rank_variant variant;
 enum {
     LINE = 64,              /* bytes between what different threads write */
     HOST_PARTS = 2,         /* of a row for each processor: some start late */
-    SHORT_ROW = 1 << 10,    /* CUDA: rows that a warp selects in, */
-    SHORT_OF_FEW = 1 << 7,  /* or, if each has a multiprocessor, these; */
-    MIDDLE_ROW = 1 << 13,   /* those of 256 threads; longer rows have 512 */
+    SHORT_ROW = 1 << 10,    /* CUDA: rows that a warp selects in */
+    SHORT_OF_FEW = 1 << 7,  /* the same where each row has a multiprocessor of its own */
+    MIDDLE_ROW = 1 << 13,   /* rows that 256 threads select in; longer ones have 512 */
     SHARED_ROW = 96 << 10,  /* bytes of the longest rows in shared memory: two blocks fit an SM */
     SHARED_SPARE = 8 << 10, /* what a block of rows needs besides its keys */
     SAMPLED_ROW = 1 << 16,  /* CUDA: the shortest row that is sampled before the rounds */

@@ -4,7 +4,7 @@
 
 #include "ops/index/scatter.h"
 
-/* Plans the words of x[parts] = value, an array, but for their memory. False if they do not suit
+/* Plans the words of x[parts] = value, an array, and allocates nothing. False if they do not suit
  * it: on the host, of rows, for elements with gaps between them, or for many more elements than
  * tuples. */
 bool ga__latest_plan(const ga__indexing *g, const int64_t *steps, ga_value value, ga__latest *plan);

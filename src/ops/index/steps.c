@@ -50,7 +50,7 @@ static void sum_text(const ga__scattering *s, const char *letter, ga__strbuf *t)
 static const char *latest_text(const ga__latest *latest)
 {
     return latest->bits == 0   ? " - low), p, bits, 0)"
-           : latest->bits == 1 ? " - low), p, bits, v != 0)" /* whatever the byte of a bool */
+           : latest->bits == 1 ? " - low), p, bits, v != 0)" /* bools are 0 or 1 */
                                : " - low), p, bits, v)";
 }
 

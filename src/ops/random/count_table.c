@@ -2,6 +2,12 @@
  *
  * Each sum has two doubles, and each step is a correctly rounded operation, so that the table is
  * the same on all processors; it is right within 2^-64. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#else
+#pragma GCC optimize("fp-contract=off")
+#endif
+
 #include "ops/random/count_table.h"
 
 #include <assert.h>

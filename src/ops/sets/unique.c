@@ -27,34 +27,41 @@ static bool counts_values(const gpuarray *x)
     return ga__dtype_size(x->dtype) == 1 && (kind == 'i' || kind == 'u');
 }
 
-/* How many elements of a flat array have each value that its dtype can hold, in order; *values are
- * those. */
-static gpuarray *count_values(const gpuarray *flat, gpuarray **values)
-{
-    const bool has_sign = ga__dtype_kind(flat->dtype) == 'i';
-    const double low = has_sign ? -128 : 0;
-    gpuarray *bits = ga_view(flat, GA_UINT8),
-             *counts = bits ? ga_bincount(bits, .minlength = 256) : NULL;
-    *values = counts ? ga_arange(flat->dtype, low, low + 256, 1) : NULL;
-    if (!*values)
-        return NULL;
-    return has_sign ? ga_roll(counts, 128) : counts; /* the sign is the highest bit */
-}
-
-static ga_status unique_by_counts(const gpuarray *flat, ga__wanted_runs wanted, ga__made_runs *made)
-{
-    gpuarray *all, *counts = count_values(flat, &all);
-    made->values = counts ? ga_extract(counts, all) : NULL;
-    if (made->values && wanted.counts)
-        made->counts = ga_extract(counts, counts);
-    return made->values && (made->counts || !wanted.counts) ? GA_OK : ga_error();
-}
-
 static gpuarray *upload(const char *name, ga__device *device, ga_dtype dtype, int64_t count,
                         const void *data)
 {
     gpuarray *x = ga__array_new(name, device, dtype, 1, &count);
     return x && ga__array_upload(name, x, 0, data, ga_nbytes(x)) == GA_OK ? x : NULL;
+}
+
+/* The values of integers of 8 bits, in order. */
+static gpuarray *all_values(const char *name, const gpuarray *flat)
+{
+    signed char values[256];
+    const int low = ga__dtype_kind(flat->dtype) == 'i' ? -128 : 0;
+    for (int k = 0; k < 256; k++)
+        values[k] = (signed char)(low + k);
+    return upload(name, flat->buffer->device, flat->dtype, 256, values);
+}
+
+/* How many elements of a flat array have each of all values. */
+static gpuarray *count_values(const gpuarray *flat)
+{
+    gpuarray *bits = ga_view(flat, GA_UINT8),
+             *counts = bits ? ga_bincount(bits, .minlength = 256) : NULL;
+    if (!counts || ga__dtype_kind(flat->dtype) != 'i')
+        return counts;
+    return ga_roll(counts, 128); /* the sign is the highest bit */
+}
+
+static ga_status unique_by_counts(const char *name, const gpuarray *flat, ga__wanted_runs wanted,
+                                  ga__made_runs *made)
+{
+    gpuarray *counts = count_values(flat), *all = counts ? all_values(name, flat) : NULL;
+    made->values = all ? ga_extract(counts, all) : NULL;
+    if (made->values && wanted.counts)
+        made->counts = ga_extract(counts, counts);
+    return made->values && (made->counts || !wanted.counts) ? GA_OK : ga_error();
 }
 
 /* One number tells all of bools. */
@@ -89,7 +96,8 @@ static ga_status unique_of_few(const char *name, const gpuarray *flat, ga__wante
     *made = (ga__made_runs){NULL, NULL, NULL, NULL};
     if (!ga__not_recording(name))
         return ga_error();
-    return bools ? unique_bools(name, flat, wanted, made) : unique_by_counts(flat, wanted, made);
+    return bools ? unique_bools(name, flat, wanted, made)
+                 : unique_by_counts(name, flat, wanted, made);
 }
 
 ga_status ga__unique(const char *name, const gpuarray *x, bool distinct_nan, ga__wanted_runs wanted,
