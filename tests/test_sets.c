@@ -190,7 +190,7 @@ static gpuarray *draw_integers(int64_t size, int64_t values)
 static void check_narrow(ga_dtype dtype, int64_t size, int64_t values)
 {
     gpuarray *wide = ga_subtract(draw_integers(size, values), dtype == GA_INT8 ? values / 2 : 0),
-             *narrow = ga_astype(wide, dtype), *counts, *wanted_counts, *same_counts;
+             *narrow = ga_astype(wide, dtype), *counts, *wanted_counts, *same_counts, *inverse;
     gpuarray *turned = ga_slice(narrow, "::-1");
     gpuarray *u = ga_unique(turned, .counts = &counts),
              *wanted = ga_unique(ga_astype(narrow, GA_INT32), .counts = &wanted_counts);
@@ -202,6 +202,9 @@ static void check_narrow(ga_dtype dtype, int64_t size, int64_t values)
     assert_same(same_counts, counts);
     ga_free(u);
     ga_free(same_counts);
+    u = ga_unique(narrow, .inverse = &inverse);
+    if (size > 0)
+        assert_same(ga_take(u, inverse), narrow);
 }
 
 static void narrow_elements_are_counted(void **state)
