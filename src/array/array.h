@@ -60,6 +60,11 @@ ga_status ga__array_upload(const char *name, gpuarray *x, size_t at, const void 
 ga_status ga__array_download(const char *name, const gpuarray *x, size_t at, void *data,
                              size_t nbytes);
 
+/* A new array in C order of the elements in host memory, as ga__array_upload() copies them. NULL on
+ * failure. */
+gpuarray *ga__array_from(const char *name, ga__device *device, ga_dtype dtype, int ndim,
+                         const int64_t *shape, const void *data);
+
 /* The stream for work that reads and writes these arrays of one device. It waits for other streams'
  * work on them; either array may be NULL. NULL and an error on failure. */
 ga__stream *ga__array_stream(const gpuarray *read, gpuarray *written);

@@ -29,6 +29,16 @@ ga_status ga__array_upload(const char *name, gpuarray *x, size_t at, const void 
                   : ga_error();
 }
 
+gpuarray *ga__array_from(const char *name, ga__device *device, ga_dtype dtype, int ndim,
+                         const int64_t *shape, const void *data)
+{
+    gpuarray *x = ga__array_new(name, device, dtype, ndim, shape);
+    if (!x || ga__array_upload(name, x, 0, data, ga_nbytes(x)) == GA_OK)
+        return x;
+    ga_free(x);
+    return NULL;
+}
+
 ga_status ga__array_download(const char *name, const gpuarray *x, size_t at, void *data,
                              size_t nbytes)
 {

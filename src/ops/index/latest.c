@@ -12,16 +12,6 @@ enum {
     LONG_BITS = 64   /* and of long ones */
 };
 
-/* Whether every element of so many in a row has a tuple that names it. */
-static bool is_dense(const ga__indexing *g, int64_t span)
-{
-    int64_t named = 1;
-    for (int k = 0; k < g->count; k++)
-        if (__builtin_mul_overflow(named, g->index[k].length, &named))
-            return false;
-    return named == span;
-}
-
 bool ga__latest_plan(const ga__indexing *g, const int64_t *steps, ga_value value, ga__latest *plan)
 {
     const int64_t tuples = ga__indexing_tuples(g);
@@ -36,7 +26,8 @@ bool ga__latest_plan(const ga__indexing *g, const int64_t *steps, ga_value value
     p.word = ga__bits_of((uint64_t)tuples) + p.bits <= SHORT_BITS ? GA_UINT32 : GA_UINT64;
     *plan = p;
     const int64_t room = (int64_t)(g->x->buffer->device->cache_bytes / ga__dtype_size(p.word));
-    return p.span <= room && p.span / SPARSE <= tuples && is_dense(g, p.span);
+    return p.span <= room && p.span / SPARSE <= tuples &&
+           ga__count_keys(g, NULL) == p.span; /* no gaps */
 }
 
 static gpuarray *new_words(const char *name, const ga__indexing *g, const ga__latest *plan)

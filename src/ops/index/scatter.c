@@ -16,23 +16,22 @@
 #define CLAIMING_PROCESSORS 8
 #define MANY_ELEMENTS (1 << 16)
 
-/* All keys: those of the indices, and of the axes that the tuples name besides. */
-static int64_t count_keys(const ga__scattering *s)
+int64_t ga__count_keys(const ga__indexing *g, const int64_t *steps)
 {
     int64_t keys = 1;
-    for (int k = 0; k < s->g->count; k++)
-        if (__builtin_mul_overflow(keys, s->g->index[k].length, &keys))
+    for (int k = 0; k < g->count; k++)
+        if (__builtin_mul_overflow(keys, g->index[k].length, &keys))
             return INT64_MAX;
-    for (int k = 0; s->steps && k < s->g->index_ndim; k++)
-        if (s->steps[k] != 0)
-            keys = ga__add_sizes(keys, (s->g->shape[s->g->first + k] - 1) * s->steps[k]);
+    for (int k = 0; steps && k < g->index_ndim; k++)
+        if (steps[k] != 0)
+            keys = ga__add_sizes(keys, (g->shape[g->first + k] - 1) * steps[k]);
     return keys;
 }
 
 /* The places of a table of claims; *mask is not 0 if it is a hash table. */
 static int64_t count_places(const ga__scattering *s, int64_t *mask)
 {
-    const int64_t keys = count_keys(s), tuples = ga__indexing_tuples(s->g);
+    const int64_t keys = ga__count_keys(s->g, s->steps), tuples = ga__indexing_tuples(s->g);
     int64_t places = 4;
     *mask = 0;
     if (keys / SPARSE <= tuples)

@@ -25,6 +25,10 @@ ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_ke
  * tuples can name, both counted. */
 int64_t ga__scatter_span(const ga__indexing *g, int64_t *low);
 
+/* All keys: those of the indices, and of the axes that the tuples name besides, by the `steps` of
+ * ga__scatter(). INT64_MAX if they are more. */
+int64_t ga__count_keys(const ga__indexing *g, const int64_t *steps);
+
 /* The bits of a number up to its highest 1. */
 int ga__bits_of(uint64_t number);
 

@@ -206,11 +206,7 @@ static void make(table *t, weights *w, ga__count_law law, uint64_t most)
 static gpuarray *upload(const table *t, const char *name, ga__device *device)
 {
     const int64_t nwords = (1 << t->bits) / 4 + t->count;
-    gpuarray *words = ga__array_new(name, device, GA_UINT64, 1, &nwords);
-    if (!words || ga__array_upload(name, words, 0, t->made.word, ga_nbytes(words)) == GA_OK)
-        return words;
-    ga_free(words);
-    return NULL;
+    return ga__array_from(name, device, GA_UINT64, 1, &nwords, t->made.word);
 }
 
 ga_status ga__count_table_make(ga__count_table *made, const char *name, ga__device *device,

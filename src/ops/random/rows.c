@@ -340,14 +340,9 @@ static gpuarray *factor_of(const gpuarray *cov)
     ga_status status = a ? ga_to_host(whole, a, (size_t)whole->size * sizeof *a) : ga_error();
     if (status == GA_OK)
         status = factorise(a, cov->shape[0]);
-    gpuarray *made = status == GA_OK ? ga__array_new("multivariate_normal", cov->buffer->device,
-                                                     GA_FLOAT64, 2, cov->shape)
+    gpuarray *made = status == GA_OK ? ga__array_from("multivariate_normal", cov->buffer->device,
+                                                      GA_FLOAT64, 2, cov->shape, a)
                                      : NULL;
-    if (made && ga__array_upload("multivariate_normal", made, 0, a,
-                                 (size_t)made->size * sizeof *a) != GA_OK) {
-        ga_free(made);
-        made = NULL;
-    }
     ga__free(a);
     ga_free(whole);
     return made;

@@ -113,12 +113,7 @@ static gpuarray *make_directions(const ga_sobol_args *args, ga__device *device)
         for (int k = 0; k < BITS; k++)
             rows[k * d + j] = v[k];
     }
-    gpuarray *made = ga__array_new("sobol", device, GA_UINT32, 2, shape);
-    if (made &&
-        ga__array_upload("sobol", made, 0, rows, sizeof *rows * (size_t)made->size) != GA_OK) {
-        ga_free(made);
-        made = NULL;
-    }
+    gpuarray *made = ga__array_from("sobol", device, GA_UINT32, 2, shape, rows);
     ga__free(rows);
     return made;
 }

@@ -183,11 +183,9 @@ static ga_status search(const steps *s, gpuarray *values)
          .body = SEARCH "if (ga::isnan(ga::cast<double>(row[m - 1]))) k = m - 1; r = row[k]",
          .uses_index = true}};
     const bool checks_nan = !s->w->skips_nan && ga__dtype_kind(s->x->dtype) == 'f';
-    gpuarray *q =
-        ga__array_new(s->w->name, s->x->buffer->device, GA_FLOAT64, 1, (int64_t[]){s->w->nq});
-    ga_status status =
-        q ? ga__array_upload(s->w->name, q, 0, s->w->q, (size_t)s->w->nq * sizeof(double))
-          : ga_error();
+    gpuarray *q = ga__array_from(s->w->name, s->x->buffer->device, GA_FLOAT64, 1,
+                                 (int64_t[]){s->w->nq}, s->w->q);
+    ga_status status = q ? GA_OK : ga_error();
     if (status == GA_OK) {
         const ga__operand operands[] = {
             ga__read_operand("s", s->x), ga__read_operand("d", s->levels), ga__read_operand("q", q),

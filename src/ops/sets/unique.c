@@ -20,28 +20,14 @@
 /* From so many elements on, counters cost less than a sort. */
 enum { COUNTED = 1 << 12 };
 
-/* Whether each value has a counter: of integers of 8 bits. */
-static bool counts_values(const gpuarray *x)
-{
-    const char kind = ga__dtype_kind(x->dtype);
-    return ga__dtype_size(x->dtype) == 1 && (kind == 'i' || kind == 'u');
-}
-
-static gpuarray *upload(const char *name, ga__device *device, ga_dtype dtype, int64_t count,
-                        const void *data)
-{
-    gpuarray *x = ga__array_new(name, device, dtype, 1, &count);
-    return x && ga__array_upload(name, x, 0, data, ga_nbytes(x)) == GA_OK ? x : NULL;
-}
-
 /* The values of integers of 8 bits, in order. */
 static gpuarray *all_values(const char *name, const gpuarray *flat)
 {
     signed char values[256];
-    const int low = ga__dtype_kind(flat->dtype) == 'i' ? -128 : 0;
+    const int low = flat->dtype == GA_INT8 ? -128 : 0;
     for (int k = 0; k < 256; k++)
         values[k] = (signed char)(low + k);
-    return upload(name, flat->buffer->device, flat->dtype, 256, values);
+    return ga__array_from(name, flat->buffer->device, flat->dtype, GA_SHAPE(256), values);
 }
 
 /* How many elements of a flat array have each of all values. */
@@ -49,7 +35,7 @@ static gpuarray *count_values(const gpuarray *flat)
 {
     gpuarray *bits = ga_view(flat, GA_UINT8),
              *counts = bits ? ga_bincount(bits, .minlength = 256) : NULL;
-    if (!counts || ga__dtype_kind(flat->dtype) != 'i')
+    if (!counts || flat->dtype != GA_INT8)
         return counts;
     return ga_roll(counts, 128); /* the sign is the highest bit */
 }
@@ -78,9 +64,9 @@ static ga_status unique_bools(const char *name, const gpuarray *flat, ga__wanted
         found += counts[found] > 0;
     }
     ga__device *device = flat->buffer->device;
-    made->values = upload(name, device, GA_BOOL, found, values);
+    made->values = ga__array_from(name, device, GA_BOOL, 1, &found, values);
     if (made->values && wanted.counts)
-        made->counts = upload(name, device, GA_INT64, found, counts);
+        made->counts = ga__array_from(name, device, GA_INT64, 1, &found, counts);
     return made->values && (made->counts || !wanted.counts) ? GA_OK : ga_error();
 }
 
@@ -90,7 +76,7 @@ static ga_status unique_of_few(const char *name, const gpuarray *flat, ga__wante
 {
     const bool bools = flat->dtype == GA_BOOL;
     *done = flat->size >= COUNTED && !wanted.indices && !wanted.inverse &&
-            (bools || counts_values(flat));
+            (bools || flat->dtype == GA_INT8 || flat->dtype == GA_UINT8);
     if (!*done)
         return GA_OK;
     *made = (ga__made_runs){NULL, NULL, NULL, NULL};
