@@ -212,6 +212,34 @@ static void columns_fit_or_keep_the_steps(void **state)
                      cases[k].fused ? "" : " not");
 }
 
+/* Beside the memory of an H200 the steps are faster earlier. */
+static void fast_memory_ends_columns_earlier(void **state)
+{
+    static const struct {
+        bool keeps; /* values that columns' elements have */
+        ga_dtype dtype;
+        int64_t longest, width;
+    } cases[] = {
+        {true, GA_FLOAT32, 512, 1000},  {true, GA_FLOAT32, 128, 1001},
+        {false, GA_FLOAT32, 512, 1000}, {true, GA_FLOAT64, 768, 1000},
+        {true, GA_FLOAT64, 256, 1001},  {false, GA_FLOAT64, 128, 1001},
+        {true, GA_FLOAT16, 256, 2000},  {true, GA_FLOAT16, 128, 2001},
+        {false, GA_FLOAT16, 64, 2000},
+    };
+    static const char *const norm = "x / sqrt(mean(x*x, axis=0) + 1)";
+    (void)state;
+    need_simulator();
+    simulated_device.memory_rate = 4900000;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int more = 0; more < 2; more++)
+            if (fuses_on_large(cases[k].keeps ? forms[0] : norm, cases[k].dtype,
+                               cases[k].longest + more, cases[k].width) == more)
+                fail_msg("%s (%lld, %lld): wanted%s one kernel", ga_dtype_name(cases[k].dtype),
+                         (long long)cases[k].longest + more, (long long)cases[k].width,
+                         more ? " not" : "");
+    simulated_device.memory_rate = 0;
+}
+
 /* Columns of one reduction are soon faster by the steps, which read them once as well. */
 static void long_columns_of_one_step_are_reduced(void **state)
 {
@@ -341,6 +369,7 @@ int main(int argc, char **argv)
         simulating_test(every_form_of_cuda),
         simulating_test(every_form_of_the_host),
         simulating_test(columns_fit_or_keep_the_steps),
+        simulating_test(fast_memory_ends_columns_earlier),
         simulating_test(windows_of_any_shape),
         simulating_test(calls_on_both_devices),
         simulating_test(long_columns_of_one_step_are_reduced),

@@ -287,6 +287,7 @@ struct ga__device {
     size_t shared_bytes; /* the most shared memory of a block; 0: what every CUDA device has */
     bool meets;          /* blocks of a launch can run all at once, and wait for each other */
     size_t cache_bytes;  /* last-level cache */
+    int64_t memory_rate; /* CUDA: bytes that memory delivers in a microsecond; 0: not known */
     void *state;         /* the backend's own */
     ga__stream stream;   /* its own stream: the default for all work */
     _Atomic size_t used, peak, limit; /* memory.c's: bytes in arrays; 0 means no limit */

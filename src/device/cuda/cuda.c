@@ -1,4 +1,5 @@
 /* CUDA devices through the runtime API: their properties, their code, and launches. */
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +208,16 @@ const char *ga__cuda_problem(void)
     return cudaGetErrorString(count_error);
 }
 
+/* Two words of the bus for each cycle of its clock. */
+static int64_t memory_rate(int index)
+{
+    int kilohertz = 0, bits = 0;
+    if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, index) != cudaSuccess ||
+        cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, index) != cudaSuccess)
+        return 0;
+    return 2 * (int64_t)kilohertz * (bits / CHAR_BIT) / 1000;
+}
+
 static cudaError_t read_properties(ga__device *device)
 {
     struct cudaDeviceProp properties;
@@ -220,6 +231,7 @@ static cudaError_t read_properties(ga__device *device)
     device->cache_bytes = (size_t)properties.l2CacheSize;
     device->shared_bytes = properties.sharedMemPerBlockOptin;
     device->meets = properties.cooperativeLaunch;
+    device->memory_rate = memory_rate(device->index);
     return cudaSuccess;
 }
 

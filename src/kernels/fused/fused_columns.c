@@ -5,16 +5,23 @@
 #define MOST_ROOM 64     /* elements of a thread in registers */
 
 /* The longest columns that one kernel takes faster than the steps do, in elements: measured on an
- * H100, section "Fused columns" of bench/results/h100-2026-11-25.md, and on an H200, "Long columns"
- * and "Sums of exponentials of 16 and 64 bits" of h200-2026-11-26.md. SMALL elements have 16 bits
- * or less. ODD rows end inside sectors, which neighbouring blocks write at different times. */
+ * H100, section "Fused columns" of bench/results/h100-2026-11-25.md, and on an H200, "Long
+ * columns", "Sums of exponentials of 16 and 64 bits" and "Limits of columns" of h200-2026-11-26.md.
+ * SMALL elements have 16 bits or less, WIDE ones 64 bits or more. ODD rows end inside sectors,
+ * which neighbouring blocks write at different times. Instructions bound the kernel: beside memory
+ * that is FAST for each multiprocessor the steps are faster earlier. */
 #define LONGEST_SMALL 256       /* even rows, or values are kept */
 #define LONGEST_SMALL_ODD 64    /* nothing is kept */
+#define LONGEST_SMALL_FAST 128  /* odd rows, and values are kept; 64 if none are */
 #define LONGEST_PER_COLUMN 1024 /* one result of each column: odd rows are only read */
 #define LONGEST_ONE_STEP 128    /* the same, if the steps are a reduction of 4-byte elements */
 #define LONGEST_ONE_STEP_WIDE 8 /* of doubles */
 #define LONGEST_ODD 128         /* whether or not values are kept */
+#define LONGEST_ODD_WIDE 256    /* values are kept, and memory is fast */
 #define LONGEST_EVEN 1024       /* likewise */
+#define LONGEST_EVEN_FAST 512
+#define LONGEST_EVEN_FAST_WIDE 768
+#define FAST_MEMORY 30000 /* bytes of a microsecond: an H100 has 25000, an H200 37000 */
 
 typedef ga__fused_plan plan;
 
@@ -147,16 +154,35 @@ static bool has_few_strips(const plan *p, int nbytes)
     return p->rows < (int64_t)columns_in(p, nbytes) * p->call->device->processors;
 }
 
+static bool has_fast_memory(const ga__device *device)
+{
+    return device->memory_rate / device->processors >= FAST_MEMORY;
+}
+
+/* Of elements whose columns are written, beside fast memory. */
+static int64_t longest_beside_fast(bool even, bool kept, int64_t size)
+{
+    if (size < WORD)
+        return !kept ? LONGEST_SMALL_ODD : even ? LONGEST_SMALL : LONGEST_SMALL_FAST;
+    if (even)
+        return size > WORD ? LONGEST_EVEN_FAST_WIDE : LONGEST_EVEN_FAST;
+    return kept && size > WORD ? LONGEST_ODD_WIDE : LONGEST_ODD;
+}
+
 /* The elements of the longest columns that one kernel takes; `even`: has_whole_sectors(). */
 static int64_t longest(const plan *p, bool even)
 {
+    const ga__fused_formula *f = p->call->formula;
     const int64_t size = (int64_t)p->widest;
-    if (p->call->formula->one_step)
+    const bool kept = f->nkept > 0;
+    if (f->one_step)
         return size < WORD ? 0 : size == WORD ? LONGEST_ONE_STEP : LONGEST_ONE_STEP_WIDE;
-    if (size < WORD)
-        return even || p->call->formula->nkept > 0 ? LONGEST_SMALL : LONGEST_SMALL_ODD;
-    if (p->call->formula->per_row)
+    if (f->per_row && size >= WORD)
         return LONGEST_PER_COLUMN;
+    if (has_fast_memory(p->call->device) && !f->per_row)
+        return longest_beside_fast(even, kept, size);
+    if (size < WORD)
+        return even || kept ? LONGEST_SMALL : LONGEST_SMALL_ODD;
     return even ? LONGEST_EVEN : LONGEST_ODD;
 }
 
