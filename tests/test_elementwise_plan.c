@@ -824,6 +824,20 @@ static void short_rows_come_in_panels(void **state)
         }
 }
 
+static void rows_of_equal_elements_are_shorter(void **state)
+{
+    (void)state;
+    planned p;
+    for (int64_t length = 2; length < 60; length++) {
+        start(&p, 0);
+        add(&p, GA_FLOAT32, 4096, SHAPE(5000, length), NULL);
+        add(&p, GA_FLOAT32, 1 << 20, SHAPE(5000, 1), NULL);
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_int_equal(q->head.panels, length <= 32);
+        assert_true(!q->head.panels || (q->panelled[q->place[1]] && !q->once[q->place[1]]));
+    }
+}
+
 /* Lines of the results belong to one panel, where these have room for as many rows. */
 static void panels_are_whole_lines(void **state)
 {
@@ -1134,6 +1148,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_of_any_length_move_in_vectors),
         cmocka_unit_test(host_blocks_are_of_a_worthwhile_size),
         cmocka_unit_test(short_rows_come_in_panels),
+        cmocka_unit_test(rows_of_equal_elements_are_shorter),
         cmocka_unit_test(panels_are_whole_lines),
         cmocka_unit_test(short_rows_in_place_go_past_the_cache),
         cmocka_unit_test(other_short_rows_come_one_by_one),

@@ -2,8 +2,9 @@
  * where they are not contiguous. */
 #include "kernels/elementwise_plan.h"
 
-#define SHORT_ROW 192 /* bytes: along longer rows a loop takes no longer than through arrays */
-#define LINE 64       /* bytes of cache lines */
+#define SHORT_ROW 192 /* bytes: along longer rows a loop takes no longer than through arrays, */
+#define SHORT_OF_EQUAL 128 /* and these where an operand has one element for each row */
+#define LINE 64            /* bytes of cache lines */
 
 typedef ga__elementwise_plan plan;
 
@@ -78,12 +79,23 @@ static void choose_blocks(plan *p)
     p->grid = ga__ceil_div(rows, p->chunk);
 }
 
+/* The bytes of the longest rows that pass through arrays. A loop along a row loads only once what
+ * its elements share. */
+static int64_t longest_row(const plan *p)
+{
+    for (int place = 0; place < p->nest.noperands; place++)
+        for (int axis = 1; axis < p->nest.ndim && p->nest.strides[place][0] == 0; axis++)
+            if (p->nest.strides[place][axis] != 0)
+                return SHORT_OF_EQUAL;
+    return SHORT_ROW;
+}
+
 bool ga__elementwise_panels(plan *p)
 {
     if (!may_pass(p))
         return false;
     const int64_t widest = widest_element(p);
-    if (p->nest.shape[0] > SHORT_ROW / widest)
+    if (p->nest.shape[0] > longest_row(p) / widest)
         return false;
     p->head.panels = true;
     choose_panelled(p, choose_panel(p, widest));
