@@ -824,6 +824,19 @@ static void short_rows_come_in_panels(void **state)
         }
 }
 
+static void results_of_three_axes_stay_in_place(void **state)
+{
+    (void)state;
+    planned p;
+    start(&p, 0);
+    add(&p, GA_FLOAT32, 4096, SHAPE(500, 3, 5), NULL);
+    add(&p, GA_FLOAT32, 1 << 20, SHAPE(500, 1, 5), NULL);
+    const ga__elementwise_plan *q = plan_it(&p);
+    assert_true(q->head.panels && q->nest.ndim == 3);
+    assert_false(q->panelled[q->place[RESULT]]);
+    assert_true(q->panelled[q->place[1]]);
+}
+
 static void rows_of_equal_elements_are_shorter(void **state)
 {
     (void)state;
@@ -1148,6 +1161,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_of_any_length_move_in_vectors),
         cmocka_unit_test(host_blocks_are_of_a_worthwhile_size),
         cmocka_unit_test(short_rows_come_in_panels),
+        cmocka_unit_test(results_of_three_axes_stay_in_place),
         cmocka_unit_test(rows_of_equal_elements_are_shorter),
         cmocka_unit_test(panels_are_whole_lines),
         cmocka_unit_test(short_rows_in_place_go_past_the_cache),

@@ -198,6 +198,37 @@ static void three_axes_agree_with_loops(void **state)
     }
 }
 
+/* Copies move without a panel; the row after the results stays as it was. */
+static void check_copy(lie how, ga_dtype dtype, int64_t rows, int64_t length, uint64_t *seed)
+{
+    GA_SCOPE {
+        operand out = new_operand(dtype, WHOLE, 2, (int64_t[]){rows + 1, length}, seed),
+                a = new_operand(dtype, how, 2, (int64_t[]){rows, length}, seed);
+        out.v = view_range(out.v, 0, 0, rows, 1);
+        for (int64_t k = 0; k < view_size(&out.v); k++)
+            out.values[view_place(&out.v, k)] = a.values[view_place(&a.v, k)];
+        assert_int_equal(ga_assign(out.v.array, a.v.array), GA_OK);
+        double *got = numbers_of(out.base);
+        for (int64_t k = 0; k < ga_size(out.base); k++)
+            if (got[k] != out.values[k])
+                fail_msg("copy of %lld rows of %lld %s, layout %d: element %lld is %g, wanted %g",
+                         (long long)rows, (long long)length, ga_dtype_name(dtype), (int)how,
+                         (long long)k, got[k], out.values[k]);
+        free(got), free(out.values), free(a.values);
+    }
+}
+
+static void copies_of_short_rows_agree_with_loops(void **state)
+{
+    (void)state;
+    static const lie lies[] = {WINDOW, SKIPPING, BACKWARDS, TURNED, ROW, COLUMN};
+    uint64_t seed = 11;
+    for (int64_t length = 2; length <= LONGEST; length += 1 + length / 16)
+        for (int k = 0; k < 6; k++)
+            for (int d = 0; d < 2; d++)
+                check_copy(lies[k], dtypes[d], 2 + random_below(&seed, 600), length, &seed);
+}
+
 /* Elements of functions are the same at any place, in a row and beside others. */
 static void functions_of_short_rows_have_the_bits_of_long_ones(void **state)
 {
@@ -262,6 +293,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rows_of_every_length_agree_with_loops),
         cmocka_unit_test(rows_of_many_blocks_agree_with_loops),
         cmocka_unit_test(three_axes_agree_with_loops),
+        cmocka_unit_test(copies_of_short_rows_agree_with_loops),
         cmocka_unit_test(functions_of_short_rows_have_the_bits_of_long_ones),
         cmocka_unit_test(pads_of_short_rows_agree_with_loops),
     };
