@@ -750,27 +750,152 @@ static void host_blocks_are_of_a_worthwhile_size(void **state)
     assert_true(q->grid <= PROCESSORS * 16 && q->grid > PROCESSORS * 12);
 }
 
-/* The length of the axis that the host walks innermost: of a window of rows. */
-static int64_t walked(int64_t rows, int64_t width)
+/* The offset of operand `place` at row `row` of the nest's axes from the second on. */
+static int64_t row_offset(const ga__elementwise_plan *q, int place, int64_t row)
 {
-    planned p;
-    start(&p, 0);
-    add(&p, GA_FLOAT32, 4096, SHAPE(rows, width), NULL);
-    add(&p, GA_FLOAT32, 1 << 20, SHAPE(rows, width), STRIDES(width + 2, 1));
-    const ga__elementwise_plan *q = plan_it(&p);
-    assert_int_equal(q->step[q->place[0]],
-                     q->nest.strides[q->place[0]][0] == 1 ? STEP_ONE : STEP_ANY);
-    return q->nest.shape[0];
+    int64_t offset = 0;
+    for (int axis = 1; axis < q->nest.ndim; axis++) {
+        offset += row % q->nest.shape[axis] * q->nest.strides[place][axis];
+        row /= q->nest.shape[axis];
+    }
+    return offset;
 }
 
-static void short_rows_in_the_cache_are_walked_across(void **state)
+/* Blocks are whole panels of whole rows, which fit; what stays in place has no gaps, and what is
+ * filled once is the same in all panels. */
+static void check_panels(const planned *p, const ga__elementwise_plan *q)
+{
+    const int64_t length = q->nest.shape[0], rows = q->n / length;
+    size_t widest = 0;
+    for (int k = 0; k < q->noperands; k++)
+        widest = ga_dtype_size(p->x[k].dtype) > widest ? ga_dtype_size(p->x[k].dtype) : widest;
+    assert_true(q->head.host && q->head.pads && q->nest.ndim > 1 && !q->head.tiled);
+    assert_true(q->panel > 0 && q->panel * length * (int64_t)widest <= GA__HOST_PANEL);
+    assert_int_equal(q->chunk % q->panel, 0);
+    assert_true(q->grid * q->chunk >= rows && (q->grid - 1) * q->chunk < rows);
+    for (int place = 0; place < q->nest.noperands; place++)
+        for (int64_t row = 0; row < rows && row < 4 * q->panel; row++) {
+            const int64_t at = row_offset(q, place, row);
+            assert_true(q->panelled[place] ||
+                        (at == row * length && q->nest.strides[place][0] == 1));
+            assert_true(!q->once[place] || row < q->panel ||
+                        at == row_offset(q, place, row - q->panel));
+        }
+}
+
+/* A matrix and a row that its rows share, or a window of a matrix. */
+static const ga__elementwise_plan *plan_rows(planned *p, ga_dtype dtype, int processors,
+                                             int64_t rows, int64_t length, bool window)
+{
+    start(p, 0);
+    p->device.processors = processors;
+    add(p, dtype, 4096, SHAPE(rows, length), NULL);
+    if (window)
+        add(p, dtype, 1 << 20, SHAPE(rows, length), STRIDES(length + 2, 1));
+    else
+        add(p, dtype, 1 << 20, SHAPE(length), NULL);
+    return plan_it(p);
+}
+
+static void short_rows_come_in_panels(void **state)
 {
     (void)state;
-    assert_int_equal(walked(1000, 7), 1000);
-    assert_int_equal(walked(5, 3), 5);
-    assert_int_equal(walked(2, 3), 3);
-    assert_int_equal(walked(1000, 8), 8);
-    assert_int_equal(walked(1 << 26, 7), 7); /* the cache does not hold it */
+    static const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64, GA_COMPLEX128};
+    static const int processors[] = {1, 2, 3, 16, PROCESSORS};
+    planned p;
+    uint64_t seed = 5;
+    for (int64_t length = 2; length < 300; length++)
+        for (int k = 0; k < 25; k++) {
+            const ga_dtype dtype = dtypes[k % 5];
+            const int threads = processors[k / 5];
+            const bool window = next_random(&seed) % 2;
+            const int64_t rows = 2 + (int64_t)(next_random(&seed) % (UINT64_C(1) << k)),
+                          bytes = length * (int64_t)ga_dtype_size(dtype);
+            const ga__elementwise_plan *q = plan_rows(&p, dtype, threads, rows, length, window);
+            assert_int_equal(q->head.panels, bytes <= 192);
+            if (!q->head.panels)
+                continue;
+            check_panels(&p, q);
+            assert_false(q->panelled[q->place[RESULT]]);
+            assert_true(q->panelled[q->place[1]]);
+            assert_int_equal(q->once[q->place[1]], !window || rows <= q->panel);
+            assert_true(q->grid <= threads * 16 && (q->grid == 1 || q->chunk * length >= 1 << 15));
+            assert_true(threads == 1 || rows * length < threads << 16 || q->grid >= threads);
+        }
+}
+
+static void results_of_three_axes_stay_in_place(void **state)
+{
+    (void)state;
+    planned p;
+    start(&p, 0);
+    add(&p, GA_FLOAT32, 4096, SHAPE(500, 3, 5), NULL);
+    add(&p, GA_FLOAT32, 1 << 20, SHAPE(500, 1, 5), NULL);
+    const ga__elementwise_plan *q = plan_it(&p);
+    assert_true(q->head.panels && q->nest.ndim == 3);
+    assert_false(q->panelled[q->place[RESULT]]);
+    assert_true(q->panelled[q->place[1]]);
+}
+
+static void rows_of_equal_elements_are_shorter(void **state)
+{
+    (void)state;
+    planned p;
+    for (int64_t length = 2; length < 60; length++) {
+        start(&p, 0);
+        add(&p, GA_FLOAT32, 4096, SHAPE(5000, length), NULL);
+        add(&p, GA_FLOAT32, 1 << 20, SHAPE(5000, 1), NULL);
+        const ga__elementwise_plan *q = plan_it(&p);
+        assert_int_equal(q->head.panels, length <= 32);
+        assert_true(!q->head.panels || (q->panelled[q->place[1]] && !q->once[q->place[1]]));
+    }
+}
+
+/* Lines of the results belong to one panel, where these have room for as many rows. */
+static void panels_are_whole_lines(void **state)
+{
+    (void)state;
+    planned p;
+    for (int64_t length = 2; length <= 24; length++)
+        assert_int_equal(plan_rows(&p, GA_FLOAT64, 16, 100000, length, false)->panel % 8, 0);
+    for (int64_t length = 2; length <= 128; length++)
+        assert_int_equal(plan_rows(&p, GA_INT8, 16, 100000, length, false)->panel % 64, 0);
+}
+
+/* Operands that pass through panels are loaded from the cache, and results stored there. */
+static void short_rows_in_place_go_past_the_cache(void **state)
+{
+    (void)state;
+    planned p;
+    assert_true(plan_rows(&p, GA_FLOAT32, 2, 1 << 22, 7, true)->head.past_cache);
+    assert_true(plan_rows(&p, GA_FLOAT32, 2, 1 << 22, 7, false)->head.past_cache);
+    assert_false(plan_rows(&p, GA_FLOAT32, 2, 1 << 16, 7, false)->head.past_cache);
+    assert_true(plan_rows(&p, GA_FLOAT32, 2, 1 << 22, 7, false)->head.panels);
+    p.strides[RESULT][0] += 4;
+    p.x[RESULT].contiguous = false;
+    assert_true(plan_it(&p)->head.panels);
+    assert_false(plan_it(&p)->head.past_cache);
+}
+
+/* Others than the engine's own loads and stores, elements in an order or at places that matter. */
+static void other_short_rows_come_one_by_one(void **state)
+{
+    (void)state;
+    planned p;
+    for (int why = 0; why < 5; why++) {
+        assert_true(plan_rows(&p, GA_FLOAT32, 2, 1000, 7, true)->head.panels);
+        p.operands[1].access = why == 0 ? GA__PLACED : GA__VALUE;
+        p.formula.ordered = why == 1;
+        p.formula.heavy = why == 2;
+        p.formula.user_text = p.formula.uses_index = why == 3;
+        if (why == 4) { /* indices do not follow each other in a turned result */
+            p.formula.uses_index = true;
+            p.x[RESULT].contiguous = false;
+            p.shape[RESULT][0] = p.shape[1][0] = 7, p.strides[RESULT][0] = 4;
+            p.shape[RESULT][1] = p.shape[1][1] = 1000, p.strides[RESULT][1] = 28;
+        }
+        assert_false(plan_it(&p)->head.panels);
+    }
 }
 
 static void results_go_past_the_cache_only_in_whole_strips_and_not_in_place(void **state)
@@ -953,7 +1078,9 @@ static void check_squares(const planned *p, const ga__elementwise_plan *q)
 
 static void check_blocks(const planned *p, const ga__elementwise_plan *q)
 {
-    if (q->head.host && !q->head.tiled) {
+    if (q->head.panels) {
+        check_panels(p, q);
+    } else if (q->head.host && !q->head.tiled) {
         assert_true(q->grid * q->chunk >= q->n && (q->grid - 1) * q->chunk < q->n);
     } else if (!q->head.host && !q->head.tiled) {
         const int64_t each = (int64_t)q->head.block * q->head.unroll;
@@ -1033,7 +1160,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(squares_fit_shared_memory),
         cmocka_unit_test(rows_of_any_length_move_in_vectors),
         cmocka_unit_test(host_blocks_are_of_a_worthwhile_size),
-        cmocka_unit_test(short_rows_in_the_cache_are_walked_across),
+        cmocka_unit_test(short_rows_come_in_panels),
+        cmocka_unit_test(results_of_three_axes_stay_in_place),
+        cmocka_unit_test(rows_of_equal_elements_are_shorter),
+        cmocka_unit_test(panels_are_whole_lines),
+        cmocka_unit_test(short_rows_in_place_go_past_the_cache),
+        cmocka_unit_test(other_short_rows_come_one_by_one),
         cmocka_unit_test(results_go_past_the_cache_only_in_whole_strips_and_not_in_place),
         cmocka_unit_test(only_texts_that_cannot_tell_are_given_more_elements),
         cmocka_unit_test(any_call_is_covered),

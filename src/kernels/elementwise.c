@@ -56,11 +56,22 @@ static void add_tiled_head(const plan *p, ga__params *params)
                            .chunk = (uint64_t)p->chunk};
 }
 
+static void add_short_head(const plan *p, ga__params *params)
+{
+    *(ga__short_params *)ga__params_reserve(params, sizeof(ga__short_params)) =
+        (ga__short_params){.count = (uint64_t)p->n,
+                           .length = (uint64_t)p->nest.shape[0],
+                           .run = (uint64_t)p->nest.shape[1],
+                           .rows = (uint64_t)(p->n / p->nest.shape[0]),
+                           .chunk = (uint64_t)p->chunk,
+                           .panel = (uint64_t)p->panel};
+}
+
 /* As layout_of() of elementwise_text.c counts them. */
 void ga__elementwise_add_walk(const plan *p, ga__params *params)
 {
     const bool tiles = has_tiles(p);
-    const int first = p->line ? 1 : p->head.tiled ? 2 : 0;
+    const int first = p->line || p->head.panels ? 1 : p->head.tiled ? 2 : 0;
     for (int axis = first; axis < p->nest.ndim - 1 && !tiles; axis++) {
         const bool vectors = axis == 0 && ga__elementwise_counts_vectors(&p->head);
         const int64_t lanes = vectors ? p->head.lanes : 1;
@@ -79,6 +90,8 @@ static void add_params(const plan *p, ga__params *params)
         ga__elementwise_tile_head(p, params);
     else if (p->head.tiled)
         add_tiled_head(p, params);
+    else if (p->head.panels)
+        add_short_head(p, params);
     else
         add_head(p, params);
     ga__elementwise_add_walk(p, params);
@@ -106,6 +119,15 @@ static void hold_operands(const plan *p, ga__elementwise_variant *v)
         v->operand[k].held = ga__elementwise_is_held(p, k);
 }
 
+static void pass_operands(const plan *p, ga__elementwise_variant *v)
+{
+    for (int k = 0; k < p->noperands; k++)
+        if (p->place[k] != GA__NO_PLACE) {
+            v->operand[k].panelled = p->panelled[p->place[k]];
+            v->operand[k].once = p->once[p->place[k]];
+        }
+}
+
 void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
 {
     const bool tiles = has_tiles(p);
@@ -120,6 +142,8 @@ void ga__elementwise_set_variant(const plan *p, ga__elementwise_variant *v)
         set_operand(p, k, tiles, &v->operand[k]);
     if (p->head.descends)
         hold_operands(p, v);
+    if (p->head.panels)
+        pass_operands(p, v);
     if (p->line)
         v->head.lines = v->operand[p->line - p->operands].lined = true;
 }

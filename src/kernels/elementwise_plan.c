@@ -4,9 +4,7 @@
 #define BLOCK 128
 #define MOST_VECTORS 4        /* of a thread on the fast path, or of one that reads little */
 #define LITTLE 16             /* times less is read than written */
-#define BLOCKS_PER_WORKER 16  /* of the host: evens out their times */
 #define SHORTEST 16           /* elements of the axes of the host's tiles */
-#define SHORT_ROW 8           /* elements of rows that the host does not walk by themselves */
 #define TILE_BYTES (48 << 10) /* of the host's operands in such a tile */
 
 typedef ga__elementwise_plan plan;
@@ -373,16 +371,17 @@ static bool goes_past_cache(const plan *p)
         const gpuarray *x = p->operands[k].array;
         if (p->place[k] == GA__NO_PLACE)
             continue;
-        if (p->step[p->place[k]] == STEP_ANY && !p->transposed[p->place[k]])
+        if (p->step[p->place[k]] == STEP_ANY && !p->transposed[p->place[k]] && !p->head.panels)
             return false;
         if (!p->operands[k].writes)
             continue;
-        if (p->step[p->place[k]] != STEP_ONE || is_read(p, x->data))
+        if (p->step[p->place[k]] != STEP_ONE || is_read(p, x->data) ||
+            (p->head.panels && p->panelled[p->place[k]]))
             return false;
         nbytes += (size_t)p->n * ga__dtype_size(x->dtype);
     }
-    return ga__goes_past_cache(p->device, nbytes) && p->nest.shape[0] >= GA__HOST_STRIP &&
-           p->head.pads;
+    return ga__goes_past_cache(p->device, nbytes) &&
+           (p->nest.shape[0] >= GA__HOST_STRIP || p->head.panels) && p->head.pads;
 }
 
 /* Bands of axis 0, cut along axis 1 where there are too few for all processors. */
@@ -393,55 +392,34 @@ static void choose_bands(plan *p)
     for (int axis = 2; axis < p->nest.ndim; axis++)
         outer *= p->nest.shape[axis];
     const int64_t pieces =
-        ga__ceil_div((int64_t)p->device->processors * BLOCKS_PER_WORKER, bands * outer);
+        ga__ceil_div((int64_t)p->device->processors * GA__HOST_BLOCKS_PER_WORKER, bands * outer);
     p->chunk = ga__ceil_div(ga__ceil_div(p->nest.shape[1], pieces), GA__HOST_DOWN_BYTES) *
                GA__HOST_DOWN_BYTES;
     p->grid = bands * outer * ga__ceil_div(p->nest.shape[1], p->chunk);
 }
 
-static size_t bytes_of_operands(const plan *p)
+static void choose_host_blocks(plan *p)
 {
-    size_t nbytes = 0;
-    for (int k = 0; k < p->noperands; k++)
-        if (p->place[k] != GA__NO_PLACE)
-            nbytes += (size_t)p->n * ga__dtype_size(p->operands[k].array->dtype);
-    return nbytes;
-}
-
-/* Short rows cost more than their elements. Along the longest axis, elements that lie apart cost
- * little while all of them stay in the cache. */
-static void walk_longest_axis(plan *p)
-{
-    int longest = 0;
-    for (int axis = 1; axis < p->nest.ndim; axis++)
-        if (p->nest.shape[axis] > p->nest.shape[longest])
-            longest = axis;
-    if (longest == 0 || p->nest.shape[0] >= SHORT_ROW ||
-        ga__goes_past_cache(p->device, bytes_of_operands(p)))
-        return;
-    ga__nest_swap(&p->nest, 0, longest);
-    (void)measure(p);
+    const int64_t share =
+        ga__ceil_div(p->n, (int64_t)p->device->processors * GA__HOST_BLOCKS_PER_WORKER);
+    p->chunk = p->formula->heavy        ? 1
+               : p->formula->ordered    ? p->n
+               : share < GA__HOST_LEAST ? GA__HOST_LEAST
+                                        : ga__ceil_div(share, 4096) * 4096;
+    p->grid = ga__ceil_div(p->n, p->chunk);
 }
 
 static void choose_host_variant(plan *p)
 {
-    const int64_t smallest = 1 << 15;
     p->head.wide = true;
-    walk_longest_axis(p);
     p->head.pads = may_pad(p);
     if (p->head.pads)
         choose_host_tiles(p);
+    if (!p->head.tiled && !ga__elementwise_panels(p))
+        choose_host_blocks(p);
     p->head.past_cache = goes_past_cache(p);
-    if (p->head.tiled) {
+    if (p->head.tiled)
         choose_bands(p);
-        return;
-    }
-    const int64_t share = ga__ceil_div(p->n, (int64_t)p->device->processors * BLOCKS_PER_WORKER);
-    p->chunk = p->formula->heavy     ? 1
-               : p->formula->ordered ? p->n
-               : share < smallest    ? smallest
-                                     : ga__ceil_div(share, 4096) * 4096;
-    p->grid = ga__ceil_div(p->n, p->chunk);
 }
 
 static void set_defaults(plan *p)

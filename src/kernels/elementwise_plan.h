@@ -19,9 +19,11 @@ typedef struct ga__elementwise_plan {
     int index_place;             /* nest operand of the index */
     int step[GA__MAX_OPERANDS];  /* by nest operand */
     bool transposed[GA__MAX_OPERANDS];
-    ga__move move[GA__MAX_OPERANDS]; /* by nest operand, of CUDA's tiles */
+    bool panelled[GA__MAX_OPERANDS], once[GA__MAX_OPERANDS]; /* by nest operand, of panels */
+    ga__move move[GA__MAX_OPERANDS];                         /* by nest operand, of CUDA's tiles */
     bool odd; /* some streamed elements, of structs, are no part of 16-byte vectors */
     int64_t vectors, chunk, grid;
+    int64_t panel;           /* host: rows of short rows that are taken together */
     const ga__operand *line; /* CUDA: the operand whose lines are copied; NULL: there is none, */
     size_t shared;           /* and the shared memory that they take */
     ga__tile tile;           /* of CUDA, where `tiled` without squares */
@@ -56,6 +58,15 @@ static inline size_t ga__elementwise_variant_bytes(const ga__elementwise_variant
 /* Whether operand k, whose neighbours are along the axis `near`, can be moved `lanes` elements at a
  * time: address and other strides in step. */
 bool ga__elementwise_lanes_fit(const ga__elementwise_plan *p, int k, int lanes, int near);
+
+/* ---- The host's short rows (host/short_plan.c) ---- */
+
+#define GA__HOST_BLOCKS_PER_WORKER 16 /* evens out their times */
+#define GA__HOST_LEAST (1 << 15)      /* elements that are worth a block */
+
+/* Plans panels of whole rows where axis 0 is short and all operands may pass through them. False,
+ * with the nest unchanged, elsewhere. */
+bool ga__elementwise_panels(ga__elementwise_plan *p);
 
 /* ---- The order of CUDA's blocks (cuda/turn_plan.c) ---- */
 

@@ -25,13 +25,16 @@ static bool has_tiles(const variant *v)
 /* The first axis that a block has one index of; none, if its threads have their own. */
 static int first_outer(const variant *v)
 {
-    return v->head.lines ? 1 : has_tiles(v) ? (int)v->head.run : v->head.tiled ? 2 : GA_MAX_NDIM;
+    return v->head.lines || v->head.panels ? 1
+           : has_tiles(v)                  ? (int)v->head.run
+           : v->head.tiled                 ? 2
+                                           : GA_MAX_NDIM;
 }
 
 /* The first axis of those that split an element's index. */
 static int first_axis(const variant *v)
 {
-    return v->head.lines ? 1 : v->head.tiled && !has_tiles(v) ? 2 : 0;
+    return v->head.lines || v->head.panels ? 1 : v->head.tiled && !has_tiles(v) ? 2 : 0;
 }
 
 static size_t count_axes(layout *l, const variant *v)
@@ -197,6 +200,23 @@ static int first_written(const ga__declaration *d, const variant *v)
     return k;
 }
 
+/* The step from an element to the next where the kernel computes: in panels, all are neighbours. */
+static int step_in_place(const variant *v, const ga__operand_variant *o)
+{
+    return v->head.panels ? STEP_ONE : (int)o->step;
+}
+
+/* How an operand's rows come to a panel. */
+static void fill_panel(ga__record *record, const ga__operand_variant *o)
+{
+    ga__record_set_flag(record, GA__KEY(panelled), o->panelled);
+    ga__record_set_flag(record, GA__KEY(once), o->once);
+    ga__record_set(record, GA__KEY(lie),
+                   o->step == STEP_ONE    ? "near"
+                   : o->step == STEP_ZERO ? "alike"
+                                          : "apart");
+}
+
 static void fill_operand(ga__record *record, const ga__declaration *all, const variant *v, int k,
                          size_t word)
 {
@@ -216,9 +236,11 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
         ga__request_accessor(record, o, word);
     if (v->head.descends)
         ga__record_set_flag(record, GA__KEY(held), false);
+    if (v->head.panels)
+        fill_panel(record, o);
     if (!streamed)
         return;
-    fill_strides(record, v, (int)o->step, word + 1);
+    fill_strides(record, v, step_in_place(v, o), word + 1);
     if (has_tiles(v)) {
         ga__record_set_flag(record, GA__KEY(first), k == first_written(all, v));
         fill_move(record, v, o, word);
@@ -237,7 +259,7 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
     if (o->transposed)
         ga__record_set(record, GA__KEY(near), "1");
-    ga__request_group(record, o, ga__variant_is_narrow(o) || is_small(v, o));
+    ga__request_group(record, step_in_place(v, o), ga__variant_is_narrow(o) || is_small(v, o));
 }
 
 static void fill_index(ga__record *record, const variant *v, size_t word)
@@ -251,6 +273,8 @@ static void fill_index(ga__record *record, const variant *v, size_t word)
     ga__record_set(record, GA__KEY(floats), "");
     ga__record_set(record, GA__KEY(leads), "");
     ga__record_set(record, GA__KEY(index), "1");
+    if (v->head.panels)
+        fill_panel(record, &o);
     fill_strides(record, v, (int)v->head.index_step, word);
 }
 
@@ -278,16 +302,24 @@ static int extra_columns(const ga__declaration *d, const variant *v)
     return HOST_LINE / (int)ga__dtype_size((ga_dtype)v->operand[first_written(d, v)].memory);
 }
 
+/* The largest element in memory, of all arrays or of the transposed ones. */
+static int widest(const variant *v, bool transposed)
+{
+    size_t most = 1;
+    for (int k = 0; k < (int)v->head.noperands; k++) {
+        const ga__operand_variant *o = &v->operand[k];
+        if (o->memory == GA_NO_DTYPE || (transposed && !o->transposed))
+            continue;
+        const size_t size = ga__dtype_size((ga_dtype)o->memory);
+        most = size > most ? size : most;
+    }
+    return (int)most;
+}
+
 /* Rows of a tile on the host: GA__HOST_DOWN_BYTES of the widest transposed operand. */
 static int rows_down(const variant *v)
 {
-    size_t widest = 1;
-    for (int k = 0; k < (int)v->head.noperands; k++)
-        if (v->operand[k].transposed) {
-            const size_t size = ga__dtype_size((ga_dtype)v->operand[k].memory);
-            widest = size > widest ? size : widest;
-        }
-    return (int)(GA__HOST_DOWN_BYTES / widest);
+    return GA__HOST_DOWN_BYTES / widest(v, true);
 }
 
 /* Whether the host computes complex products and quotients by the fast path. A group is computed
@@ -302,13 +334,14 @@ static bool has_fast_products(const ga__formula *f, const ga__declaration *d, co
            ga__fast_path_pays(GA__FAST_COMPLEX, f->body);
 }
 
-/* Whether the tiles of the host would only be copied to neighbouring results in the cache. */
-static bool transposes_directly(const ga__formula *f, const ga__declaration *d, const variant *v)
+/* Whether the host's tiles or panels would only be copied to results in the cache. */
+static bool moves_directly(const ga__formula *f, const ga__declaration *d, const variant *v)
 {
     const ga__operand_variant *o = v->operand;
-    return v->head.host && v->head.tiled && !v->head.past_cache && v->head.noperands == 2 &&
-           strcmp(f->body, "r = a") == 0 && d[0].writes && !d[1].writes && o[1].transposed &&
-           o[0].step == STEP_ONE && o[0].memory == o[1].memory;
+    return v->head.host && (v->head.tiled || v->head.panels) && !v->head.past_cache &&
+           v->head.noperands == 2 && strcmp(f->body, "r = a") == 0 && d[0].writes && !d[1].writes &&
+           o[0].memory == o[1].memory &&
+           (v->head.panels || (o[1].transposed && o[0].step == STEP_ONE));
 }
 
 /* The elements that are whole vectors, however the compiler chooses these: it takes as many as of
@@ -325,6 +358,27 @@ static int whole_vectors(const ga__formula *f, const variant *v, bool math)
     return HOST_LINE / (int)(math ? least : sizeof(float));
 }
 
+/* CUDA's threads. */
+static void fill_cuda(ga__record *record, const variant *v)
+{
+    ga__record_set_flag(record, GA__KEY(tail), v->head.tail);
+    ga__record_set_number(record, GA__KEY(lanes), (int)v->head.lanes);
+    ga__record_set_number(record, GA__KEY(unroll), (int)v->head.unroll);
+    ga__record_set_number(record, GA__KEY(block), (int)v->head.block);
+}
+
+static void fill_panels_and_bands(ga__record *record, const ga__declaration *d, const variant *v)
+{
+    ga__record_set_flag(record, GA__KEY(panels), v->head.panels);
+    if (v->head.panels)
+        ga__record_set_number(record, GA__KEY(panel), GA__HOST_PANEL / widest(v, false));
+    if (!v->head.tiled)
+        return;
+    ga__record_set_number(record, GA__KEY(band), GA__HOST_BAND);
+    ga__record_set_number(record, GA__KEY(extra), extra_columns(d, v));
+    ga__record_set_number(record, GA__KEY(down), rows_down(v));
+}
+
 /* The host's strips: for results that go past the cache, for small floats, for the fast path, and
  * wherever functions of libm may be called, so that all elements have them of vectors. */
 static void fill_strips(ga__record *record, const ga__formula *f, const ga__declaration *d,
@@ -336,15 +390,12 @@ static void fill_strips(ga__record *record, const ga__formula *f, const ga__decl
     ga__record_set(record, GA__KEY(staged), staged ? "1" : "");
     ga__record_set_flag(record, GA__KEY(ordered), f->ordered);
     ga__record_set_flag(record, GA__KEY(vector_math), staged && math);
-    ga__record_set_flag(record, GA__KEY(direct), transposes_directly(f, d, v));
+    ga__record_set_flag(record, GA__KEY(direct), moves_directly(f, d, v));
     ga__record_set(record, GA__KEY(past_cache), v->head.past_cache ? "1" : "");
     ga__record_set(record, GA__KEY(aligned), v->head.past_cache ? "1" : "");
     ga__record_set_number(record, GA__KEY(strip), GA__HOST_STRIP);
     ga__record_set_number(record, GA__KEY(group), small ? SMALL_GROUP : GA__HOST_STRIP);
     ga__record_set_number(record, GA__KEY(whole), small ? SMALL_GROUP : whole_vectors(f, v, math));
-    ga__record_set_number(record, GA__KEY(band), GA__HOST_BAND);
-    ga__record_set_number(record, GA__KEY(extra), extra_columns(d, v));
-    ga__record_set_number(record, GA__KEY(down), rows_down(v));
     ga__record_set_number(record, GA__KEY(first_written), first_written(d, v));
 }
 
@@ -370,7 +421,7 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
     *walk_words = l.n;
     ga__record_set(record, GA__KEY(index_type), v->head.wide ? "long long" : "int");
     ga__record_set_flag(record, GA__KEY(tiled), v->head.tiled);
-    ga__record_set_flag(record, GA__KEY(transposes), v->head.tiled);
+    ga__record_set_flag(record, GA__KEY(transposes), v->head.tiled || v->head.panels);
     if (v->head.square)
         ga__record_set_number(record, GA__KEY(square), (int)v->head.square);
     else
@@ -382,12 +433,13 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
         ga__record_setf(record, GA__KEY(row_elements), "(ga_index)ga_args.w[%zu]", l.axis[0]);
     else if (v->head.spans)
         ga__record_set(record, GA__KEY(row_elements), "n");
-    ga__record_set(record, GA__KEY(tail), v->head.tail ? "1" : "");
-    ga__record_set_number(record, GA__KEY(lanes), (int)v->head.lanes);
-    ga__record_set_number(record, GA__KEY(unroll), (int)v->head.unroll);
-    ga__record_set_number(record, GA__KEY(block), (int)v->head.block);
     const bool fast_products = has_fast_products(f, d, v);
-    fill_strips(record, f, d, v, fast_products);
+    if (v->head.host) {
+        fill_panels_and_bands(record, d, v);
+        fill_strips(record, f, d, v, fast_products);
+    } else {
+        fill_cuda(record, v);
+    }
     fill_fast_path(record, f, v, fast_products);
     if (has_tiles(v))
         fill_tiles(record, v, l.axis);
@@ -405,9 +457,10 @@ ga__record *ga__elementwise_text(const ga__formula *f, const ga__declaration *d,
 {
     size_t walk_words;
     ga__record *record = ga__elementwise_record(f, d, v, &walk_words);
-    const size_t head = has_tiles(v)    ? sizeof(ga__tile_params)
-                        : v->head.tiled ? sizeof(ga__tiled_params)
-                                        : sizeof(ga__elementwise_params);
+    const size_t head = has_tiles(v)     ? sizeof(ga__tile_params)
+                        : v->head.tiled  ? sizeof(ga__tiled_params)
+                        : v->head.panels ? sizeof(ga__short_params)
+                                         : sizeof(ga__elementwise_params);
     ga__record_set_number(record, GA__KEY(nparams),
                           (int64_t)(head / sizeof(uint64_t) + walk_words));
     return record;

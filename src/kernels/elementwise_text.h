@@ -8,6 +8,9 @@
 #define GA__HOST_STRIP 256      /* elements that go past the cache together */
 #define GA__HOST_BAND 256       /* columns of a tile of transposed operands; */
 #define GA__HOST_DOWN_BYTES 256 /* and bytes of its rows: fewer leave the memory half idle */
+#define GA__HOST_PANEL                                                                             \
+    8192 /* bytes of the widest elements of short rows that are taken together                     \
+          */
 
 /* The parameters begin with one of these. The rest, the kernel's `w`, are the divisors of the axes,
  * each operand, and the index's strides. */
@@ -18,6 +21,9 @@ typedef struct ga__elementwise_params {
 typedef struct ga__tiled_params {
 #include "tiled_params.def"
 } ga__tiled_params;
+typedef struct ga__short_params {
+#include "short_params.def"
+} ga__short_params;
 typedef struct ga__tile_params {
 #include "tile_params.def"
 } ga__tile_params;

@@ -169,7 +169,7 @@ static void fill_streamed(ga__record *record, const variant *v, const ga__operan
     ga__request_step(record, GA__KEY(inner), o->deinterleaved ? STEP_ONE : step, inner);
     ga__request_step(record, GA__KEY(near), o->deinterleaved ? STEP_ONE : step, inner);
     ga__record_setf(record, GA__KEY(deinterleave), o->deinterleaved ? "%d" : "", v->deinterleave);
-    ga__request_group(record, o, ga__variant_is_narrow(o));
+    ga__request_group(record, (int)o->step, ga__variant_is_narrow(o));
     const bool vector = !v->host && v->lanes > 1 && step == STEP_ONE && !o->held;
     ga__record_set_number(record, GA__KEY(width), vector ? v->lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector || o->held ? "ga_l" : "0");

@@ -211,12 +211,12 @@ void ga__request_operand(ga__record *record, int k, const ga__declaration *d,
     }
 }
 
-void ga__request_group(ga__record *record, const ga__operand_variant *v, bool by_floats)
+void ga__request_group(ga__record *record, int step, bool by_floats)
 {
-    const bool floats = by_floats && v->step != STEP_ZERO;
+    const bool floats = by_floats && step != STEP_ZERO;
     ga__record_set_flag(record, GA__KEY(floats), floats);
     ga__record_set(record, GA__KEY(source), floats ? "floats" : "from");
-    ga__record_set(record, GA__KEY(lane_number), v->step == STEP_ZERO ? "0" : "ga_l");
+    ga__record_set(record, GA__KEY(lane_number), step == STEP_ZERO ? "0" : "ga_l");
 }
 
 void ga__request_accessor(ga__record *record, const ga__operand_variant *v, size_t data_word)

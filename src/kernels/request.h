@@ -198,9 +198,9 @@ ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__ope
 /* Whether the operand is streamed and stores the floats that it computes with in 16 bits. */
 bool ga__variant_is_narrow(const ga__operand_variant *v);
 
-/* Sets how the host's groups of vectors reach a streamed operand: BY_FLOATS, they convert it
- * between memory and float. */
-void ga__request_group(ga__record *record, const ga__operand_variant *v, bool by_floats);
+/* Sets how the host's groups of vectors reach a streamed operand, which has a step from an element
+ * to the next: BY_FLOATS, they convert it between memory and float. */
+void ga__request_group(ga__record *record, int step, bool by_floats);
 
 /* A kernel that an engine asks for. */
 typedef struct ga__request {

@@ -45,7 +45,9 @@ typedef struct ga__operand_variant {
     uint8_t loose : 1;      /* CUDA: its vectors begin at any element */
     uint8_t lined : 1;      /* CUDA: a block copies its line to shared memory */
     uint8_t held : 1;       /* CUDA: the rows of a reduction all meet the same ones */
-    uint8_t unused : 4;     /* named, so that a key has no bits without a value */
+    uint8_t panelled : 1;   /* host: its short rows pass through a panel, */
+    uint8_t once : 1;       /* which is filled but once */
+    uint8_t unused : 2;     /* named, so that a key has no bits without a value */
 } ga__operand_variant;
 _Static_assert(sizeof(ga__operand_variant) == 8, "an operand is one word of the key");
 _Static_assert((int)GA_LAST_STRUCT <= UINT16_MAX, "a dtype has sixteen bits");
@@ -66,7 +68,8 @@ typedef struct ga__elementwise_head {
     uint8_t lines : 1;     /* CUDA: a block has a line of axis 0 */
     uint8_t spans : 1;     /* CUDA: vectors of neighbours, wherever the body finds these */
     uint8_t descends : 1;  /* CUDA: threads walk down rows, and hold what these share */
-    uint8_t unused : 3;
+    uint8_t panels : 1;    /* host: short rows, taken some at a time */
+    uint8_t unused : 2;
 } ga__elementwise_head;
 _Static_assert(sizeof(ga__elementwise_head) == 16, "the head is two words of the key");
 

@@ -89,9 +89,7 @@ static void fill_operand(ga__record *record, const formula *f, const variant *v,
     ga__record_list(record, GA__KEY(kept_stride));
     if (!o->streamed)
         return;
-    ga__operand_variant across = *o;
-    across.step = columns ? STEP_ONE : o->step;
-    ga__request_group(record, &across, ga__variant_is_narrow(o));
+    ga__request_group(record, columns ? STEP_ONE : (int)o->step, ga__variant_is_narrow(o));
     for (int axis = 0; axis < v->kept_ndim; axis++) {
         ga__record *entry = ga__record_append(record, GA__KEY(kept_stride));
         ga__record_set_number(entry, GA__KEY(axis), axis);

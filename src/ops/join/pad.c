@@ -151,9 +151,8 @@ static ga_status pad_part(const padding *p, gpuarray *out, const int64_t *start)
 #define LARGE_PAD ((size_t)16 << 20)
 #define LONG_ROW 4096
 
-/* The same on the host. */
+/* The same on the host, for rows of any length. */
 #define LARGE_HOST_PAD ((size_t)32 << 10)
-#define LONG_HOST_ROW 16
 
 static bool pads_sides(const padding *p, const gpuarray *out)
 {
@@ -161,8 +160,7 @@ static bool pads_sides(const padding *p, const gpuarray *out)
     const bool host = out->buffer->device->arch == 0;
     return out->ndim > 0 && (host || !ga__moves_in_spans(p->x)) &&
            ga_nbytes(p->x) >= (host ? LARGE_HOST_PAD : LARGE_PAD) &&
-           p->x->shape[last] * (int64_t)ga__dtype_size(out->dtype) >=
-               (host ? LONG_HOST_ROW : LONG_ROW);
+           (host || p->x->shape[last] * (int64_t)ga__dtype_size(out->dtype) >= LONG_ROW);
 }
 
 /* A part of `out`, whose lengths are `shape`. */
