@@ -360,28 +360,31 @@ static void digests_are_those_of_the_files_filled(void **state)
 /* The flags select one kernel of the elementwise engine. */
 static void digests_name_one_kernel(void **state)
 {
-    static const char *const flags[] = {"cuda",  "tiled", "square",  "fast_path",
-                                        "lines", "spans", "descends"};
+    static const char *const flags[] = {"cuda",  "tiled", "square",   "fast_path",
+                                        "lines", "spans", "descends", "panels"};
+    enum { FLAGS = sizeof flags / sizeof *flags };
     static const struct {
-        const char *file;
-        bool set[7];
-    } kernels[] = {{"elementwise.host", {false, false, false, false, false, false, false}},
-                   {"elementwise_tiled.host", {false, true, false, false, false, false, false}},
-                   {"elementwise_flat.cuda", {true, false, false, false, false, false, false}},
-                   {"elementwise_fast.cuda", {true, false, false, true, false, false, false}},
-                   {"elementwise_tiled.cuda", {true, true, false, false, false, false, false}},
-                   {"elementwise_squares.cuda", {true, true, true, false, false, false, false}},
-                   {"elementwise_lines.cuda", {true, false, false, false, true, false, false}},
-                   {"elementwise_spans.cuda", {true, false, false, false, false, true, false}},
-                   {"elementwise_descent.cuda", {true, false, false, false, false, false, true}}};
+        const char *file, *set[3]; /* the flags that are set */
+    } kernels[] = {{"elementwise.host", {NULL}},
+                   {"elementwise_tiled.host", {"tiled"}},
+                   {"elementwise_short.host", {"panels"}},
+                   {"elementwise_flat.cuda", {"cuda"}},
+                   {"elementwise_fast.cuda", {"cuda", "fast_path"}},
+                   {"elementwise_tiled.cuda", {"cuda", "tiled"}},
+                   {"elementwise_squares.cuda", {"cuda", "tiled", "square"}},
+                   {"elementwise_lines.cuda", {"cuda", "lines"}},
+                   {"elementwise_spans.cuda", {"cuda", "spans"}},
+                   {"elementwise_descent.cuda", {"cuda", "descends"}}};
     enum { KERNELS = sizeof kernels / sizeof *kernels };
     const ga__embedded *engine = ga__embedded_file("elementwise.tmpl", strlen("elementwise.tmpl"));
     (void)state;
     assert_non_null(engine);
     for (int chosen = 0; chosen < KERNELS; chosen++) {
         ga__record *r = ga__record_new();
-        for (int f = 0; f < 7; f++)
-            ga__record_set(r, flags[f], kernels[chosen].set[f] ? "1" : "");
+        for (int f = 0; f < FLAGS; f++)
+            ga__record_set(r, flags[f], "");
+        for (int f = 0; f < 3 && kernels[chosen].set[f]; f++)
+            ga__record_set(r, kernels[chosen].set[f], "1");
         ga__strbuf out = GA__STRBUF_INIT;
         ga__template_print(engine, r, &out);
         char *digests = ga__strbuf_take(&out);
