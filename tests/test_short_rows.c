@@ -10,6 +10,7 @@
 #include <quarry.h>
 
 #include "model/dtype.h"
+#include "device_support.h"
 #include "random.h"
 #include "run.h"
 #include "views.h"
@@ -246,6 +247,26 @@ static void functions_of_short_rows_have_the_bits_of_long_ones(void **state)
         }
 }
 
+/* The elements of a row share a place, where the last one stays. */
+static void rows_of_one_place_keep_the_last_element(void **state)
+{
+    enum { ROWS = 100, ALONG = 5 };
+    static float memory[ROWS];
+    (void)state;
+    need_host("threads of a GPU write in any order");
+    GA_SCOPE {
+        gpuarray *x = ga_reshape(ga_arange(GA_FLOAT32, 0, ROWS * ALONG, 1), GA_SHAPE(ROWS, ALONG)),
+                 *to = ga_wrap(memory, GA_FLOAT32, 2, (const int64_t[]){ROWS, ALONG},
+                               (const int64_t[]){sizeof(float), 0}, NULL, NULL);
+        assert_int_equal(ga_assign(to, x), GA_OK);
+        for (int k = 0; k < ROWS; k++)
+            assert_true(memory[k] == (float)(ALONG * k + ALONG - 1));
+        assert_int_equal(ga_add_into(to, x, x), GA_OK);
+        for (int k = 0; k < ROWS; k++)
+            assert_true(memory[k] == 2 * (float)(ALONG * k + ALONG - 1));
+    }
+}
+
 /* ---- Pads ---- */
 
 /* A column before each row and two after it, a row before all and none after them. */
@@ -295,6 +316,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(three_axes_agree_with_loops),
         cmocka_unit_test(copies_of_short_rows_agree_with_loops),
         cmocka_unit_test(functions_of_short_rows_have_the_bits_of_long_ones),
+        cmocka_unit_test(rows_of_one_place_keep_the_last_element),
         cmocka_unit_test(pads_of_short_rows_agree_with_loops),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);

@@ -144,6 +144,25 @@ static bool formula(void)
     return ga_eval("sqrt(mean((x - y)**2)) + sum(x, axis=0) / max(y)", GA(x), GA(y)) != NULL;
 }
 
+/* Short rows of many operands pass through arrays of the thread that computes them. */
+static bool windows(void)
+{
+    enum { WINDOWS = 6, LENGTH = 7, ROWS = 1000 };
+    ga_named names[WINDOWS];
+    char letters[WINDOWS][2], text[2 * WINDOWS + 8], *end = text;
+    end = stpcpy(end, "exp(");
+    for (int k = 0; k < WINDOWS; k++) {
+        letters[k][0] = (char)('a' + k);
+        letters[k][1] = 0;
+        end = stpcpy(stpcpy(end, k ? "+" : ""), letters[k]);
+        gpuarray *x = ga_zeros(GA_FLOAT64, GA_SHAPE(ROWS, LENGTH + 2));
+        names[k] = GA_NAMED(letters[k], ga_slice(x, ":, 1:-1"));
+    }
+    stpcpy(end, ")");
+    gpuarray *y = (ga_eval)(text, WINDOWS, names);
+    return y && ga_item_double(ga_sum(y)) == ROWS * LENGTH;
+}
+
 static bool chunked(void)
 {
     char path[128], out[128];
@@ -239,10 +258,10 @@ static bool nest(void)
 static const struct {
     const char *name;
     bool (*body)(void);
-} firsts[] = {{"eager", add},        {"casts", cast},       {"reductions", reduce},
-              {"random", draw},      {"custom", custom},    {"compile errors", fail_to_compile},
-              {"modules", module},   {"formulas", formula}, {"chunked", chunked},
-              {"other calls", other}};
+} firsts[] = {{"eager", add},       {"casts", cast},       {"reductions", reduce},
+              {"random", draw},     {"custom", custom},    {"compile errors", fail_to_compile},
+              {"modules", module},  {"formulas", formula}, {"chunked", chunked},
+              {"windows", windows}, {"other calls", other}};
 
 static void first_calls_need_little_stack(void **state)
 {

@@ -316,6 +316,16 @@ static int widest(const variant *v, bool transposed)
     return (int)most;
 }
 
+/* The bytes of the panelled operands' elements. */
+static int64_t passing_bytes(const variant *v)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < (int)v->head.noperands; k++)
+        if (v->operand[k].panelled)
+            nbytes += ga__dtype_size((ga_dtype)v->operand[k].memory);
+    return (int64_t)nbytes;
+}
+
 /* Rows of a tile on the host: GA__HOST_DOWN_BYTES of the widest transposed operand. */
 static int rows_down(const variant *v)
 {
@@ -371,7 +381,8 @@ static void fill_panels_and_bands(ga__record *record, const ga__declaration *d, 
 {
     ga__record_set_flag(record, GA__KEY(panels), v->head.panels);
     if (v->head.panels)
-        ga__record_set_number(record, GA__KEY(panel), GA__HOST_PANEL / widest(v, false));
+        ga__record_set_number(record, GA__KEY(panel),
+                              ga__host_panel(widest(v, false), passing_bytes(v)));
     if (!v->head.tiled)
         return;
     ga__record_set_number(record, GA__KEY(band), GA__HOST_BAND);

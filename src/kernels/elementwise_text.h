@@ -8,9 +8,16 @@
 #define GA__HOST_STRIP 256      /* elements that go past the cache together */
 #define GA__HOST_BAND 256       /* columns of a tile of transposed operands; */
 #define GA__HOST_DOWN_BYTES 256 /* and bytes of its rows: fewer leave the memory half idle */
-#define GA__HOST_PANEL                                                                             \
-    8192 /* bytes of the widest elements of short rows that are taken together                     \
-          */
+
+/* Short rows that are taken together, in a panel: bytes of the widest elements, and of all operands
+ * that pass through arrays on a thread's stack. */
+#define GA__HOST_PANEL 8192
+
+/* The elements of a panel: `passing` bytes of each go through arrays. */
+static inline int64_t ga__host_panel(int64_t widest, int64_t passing)
+{
+    return GA__HOST_PANEL / (passing > widest ? passing : widest);
+}
 
 /* The parameters begin with one of these. The rest, the kernel's `w`, are the divisors of the axes,
  * each operand, and the index's strides. */

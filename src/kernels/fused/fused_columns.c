@@ -21,7 +21,7 @@
 #define LONGEST_EVEN 1024       /* likewise */
 #define LONGEST_EVEN_FAST 512
 #define LONGEST_EVEN_FAST_WIDE 768
-#define FAST_MEMORY 30000 /* bytes of a microsecond: an H100 has 25000, an H200 37000 */
+#define FAST_MEMORY 30000 /* bytes of a microsecond for each multiprocessor: H100 25000 */
 
 typedef ga__fused_plan plan;
 

@@ -32,6 +32,16 @@ static int64_t widest_element(const plan *p)
     return (int64_t)widest;
 }
 
+/* The bytes of an element of each operand that passes through an array. */
+static int64_t passing_bytes(const plan *p)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->place[k] != GA__NO_PLACE && !is_dense(p, p->place[k]))
+            nbytes += ga__dtype_size(p->operands[k].array->dtype);
+    return (int64_t)nbytes;
+}
+
 /* Whether rows may pass through arrays. */
 static bool may_pass(const plan *p)
 {
@@ -40,11 +50,11 @@ static bool may_pass(const plan *p)
            (p->index_place == GA__NO_PLACE || is_dense(p, p->index_place));
 }
 
-/* Whole periods of the rows along axis 1 and the next axes, as many axes as fit in a panel, so that
- * what repeats along the others is the same in all panels. The first of these axes. */
-static int choose_panel(plan *p, int64_t widest)
+/* Whole periods of the rows along axis 1 and the next axes, as many axes as fit in a panel of at
+ * `most` so many rows, so that what repeats along the others is the same in all panels. The first
+ * of these axes. */
+static int choose_panel(plan *p, int64_t most)
 {
-    const int64_t most = GA__HOST_PANEL / widest / p->nest.shape[0]; /* rows */
     int64_t period = 1;
     int axis = 1;
     while (axis < p->nest.ndim && period * p->nest.shape[axis] <= most)
@@ -95,10 +105,11 @@ bool ga__elementwise_panels(plan *p)
     if (!may_pass(p))
         return false;
     const int64_t widest = widest_element(p);
-    if (p->nest.shape[0] > longest_row(p) / widest)
+    const int64_t rows = ga__host_panel(widest, passing_bytes(p)) / p->nest.shape[0];
+    if (rows < 1 || p->nest.shape[0] > longest_row(p) / widest)
         return false;
     p->head.panels = true;
-    choose_panelled(p, choose_panel(p, widest));
+    choose_panelled(p, choose_panel(p, rows));
     choose_blocks(p);
     return true;
 }
