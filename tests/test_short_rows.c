@@ -53,7 +53,7 @@ static double *numbers_of(const gpuarray *x)
     return numbers;
 }
 
-/* A base of small integers, of which all dtypes hold the sums. */
+/* A base of integers so small that every dtype holds their sums exactly. */
 static gpuarray *random_base(ga_dtype dtype, int ndim, const int64_t *shape, uint64_t *seed)
 {
     int64_t count = 1;
@@ -116,7 +116,7 @@ static const call calls[] = {{WHOLE, WHOLE, ROW, false},       {WHOLE, WHOLE, CO
                              {WINDOW, WINDOW, ROW, true},      {SKIPPING, SKIPPING, WINDOW, true}};
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* All of the result's base: what the call writes, and what it leaves. */
+/* Compares the whole base of the result: around the view, elements keep their values. */
 static void check_sums(const call *c, ga_dtype dtype, int ndim, const int64_t *shape,
                        uint64_t *seed)
 {

@@ -17,8 +17,8 @@
 #define LONGEST_ONE_STEP 128    /* the same, if the steps are a reduction of 4-byte elements */
 #define LONGEST_ONE_STEP_WIDE 8 /* of doubles */
 #define LONGEST_ODD 128         /* whether or not values are kept */
-#define LONGEST_ODD_WIDE 256    /* values are kept, and memory is fast */
 #define LONGEST_EVEN 1024       /* likewise */
+#define LONGEST_ODD_WIDE 256    /* values are kept, and memory is fast */
 #define LONGEST_EVEN_FAST 512
 #define LONGEST_EVEN_FAST_WIDE 768
 #define FAST_MEMORY 30000 /* bytes of a microsecond for each multiprocessor: H100 25000 */

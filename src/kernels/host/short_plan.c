@@ -32,12 +32,14 @@ static int64_t widest_element(const plan *p)
     return (int64_t)widest;
 }
 
-/* The bytes of an element of each operand that passes through an array. */
-static int64_t passing_bytes(const plan *p)
+/* Finds what passes through arrays; the bytes of an element of each such operand. */
+static int64_t choose_panelled(plan *p)
 {
     size_t nbytes = 0;
+    for (int place = 0; place < p->nest.noperands; place++)
+        p->panelled[place] = !is_dense(p, place);
     for (int k = 0; k < p->noperands; k++)
-        if (p->place[k] != GA__NO_PLACE && !is_dense(p, p->place[k]))
+        if (p->place[k] != GA__NO_PLACE && p->panelled[p->place[k]])
             nbytes += ga__dtype_size(p->operands[k].array->dtype);
     return (int64_t)nbytes;
 }
@@ -50,9 +52,9 @@ static bool may_pass(const plan *p)
            (p->index_place == GA__NO_PLACE || is_dense(p, p->index_place));
 }
 
-/* Whole periods of the rows along axis 1 and the next axes, as many axes as fit in a panel of at
- * `most` so many rows, so that what repeats along the others is the same in all panels. The first
- * of these axes. */
+/* A panel has whole periods of the rows along axis 1 and the next axes, as many axes as fit in
+ * `most` rows. Along the other axes repeated operands are then the same in all panels. Returns the
+ * first of the other axes. */
 static int choose_panel(plan *p, int64_t most)
 {
     int64_t period = 1;
@@ -67,13 +69,13 @@ static int choose_panel(plan *p, int64_t most)
     return axis;
 }
 
-static void choose_panelled(plan *p, int outer)
+/* Operands that repeat along the axes from `outer` on fill their arrays once. */
+static void choose_once(plan *p, int outer)
 {
     for (int place = 0; place < p->nest.noperands; place++) {
         int64_t strides = 0;
         for (int axis = outer; axis < p->nest.ndim; axis++)
             strides |= p->nest.strides[place][axis];
-        p->panelled[place] = !is_dense(p, place);
         p->once[place] = p->panelled[place] && strides == 0;
     }
 }
@@ -105,11 +107,11 @@ bool ga__elementwise_panels(plan *p)
     if (!may_pass(p))
         return false;
     const int64_t widest = widest_element(p);
-    const int64_t rows = ga__host_panel(widest, passing_bytes(p)) / p->nest.shape[0];
+    const int64_t rows = ga__host_panel(widest, choose_panelled(p)) / p->nest.shape[0];
     if (rows < 1 || p->nest.shape[0] > longest_row(p) / widest)
         return false;
     p->head.panels = true;
-    choose_panelled(p, choose_panel(p, rows));
+    choose_once(p, choose_panel(p, rows));
     choose_blocks(p);
     return true;
 }
