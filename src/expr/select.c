@@ -77,7 +77,7 @@ static gpuarray *store(ga__chosen *c, const ga__step *step, gpuarray *out, index
         return ga__chosen_end(c, out, out ? GA_OK : ga_error());
     inputs->operands[inputs->count] = ga__write_operand("y", out);
     snprintf(statement, sizeof statement, "y[to] = ga::cast<%s>(value)",
-             ga__dtype_memory_type(out->dtype));
+             ga__dtype_memory_type(ga__dtype_moved(out->dtype)));
     return ga__chosen_end(c, out,
                           ga__chosen_store(c, "eval_select", step->id, step->text, statement,
                                            inputs->count + 1, inputs->operands));
