@@ -542,7 +542,21 @@ static void narrow_arrays_have_one_stretch(void **state)
         }
 }
 
-/* The bank of each of the 8 neighbouring vectors of 16 bytes that a warp takes elements from. */
+/* How many of the neighbouring vectors that a warp takes meet in a bank, from this one on. */
+static int most_that_meet(const ga__elementwise_plan *q, int first)
+{
+    const ga__stage *s = &q->tile.stage[0];
+    int met[8] = {0}, most = 0;
+    for (int v = 0; v < 1 << q->tile.across; v++) {
+        const int64_t at = (first + v * q->head.lanes) * s->step[0];
+        const int n = ++met[(at ^ (at >> s->shift & s->mask)) / 16 % 8];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Copies write a line's vectors in their order. Two vectors may meet where four banks lie between
+ * neighbours: there a line has no bits that tell them apart. */
 static void neighbours_are_in_all_banks(void **state)
 {
     (void)state;
@@ -553,14 +567,10 @@ static void neighbours_are_in_all_banks(void **state)
             const ga__stage *s = &q->tile.stage[0];
             if (q->head.square || q->tile.stretches < 4)
                 continue;
-            for (int first = 0; first < 100; first++) {
-                unsigned banks = 0;
-                for (int v = 0; v < 8; v++) {
-                    const int64_t at = (first + v * q->head.lanes) * s->step[0];
-                    banks |= 1u << ((at ^ (at >> s->shift & s->mask)) / 16 % 8);
-                }
-                assert_int_equal(banks, 255);
-            }
+            assert_true(s->mask == 0 || s->shift >= 3);
+            const bool two = q->head.lanes * s->step[0] / 16 % 8 == 4;
+            for (int first = 0; first < 100; first++)
+                assert_in_range(most_that_meet(q, first), 1, two ? 2 : 1);
         }
 }
 
