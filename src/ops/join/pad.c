@@ -247,7 +247,7 @@ static gpuarray *fold_axis(const padding *p, const gpuarray *x, int axis)
     const ga_reduce_args args = {.x = x, .naxes = 1, .axes = &axis, .keepdims = true};
     gpuarray *folded = p->mode->fold(sizeof args, &args);
     const char kind = ga__dtype_kind(x->dtype);
-    if (folded && folded->dtype != x->dtype && kind != 'f' && kind != 'c') {
+    if (folded && folded->dtype != x->dtype && (kind == 'i' || kind == 'u')) {
         gpuarray *rounded = ga_rint(folded);
         ga_free(folded);
         folded = rounded;
