@@ -126,6 +126,18 @@ printf '2\n' > one.csv
 printf '# the root\nsqrt(x)\n' > f.txt
 gives '[2. 1. 0.]' eval -f f.txt x=y.npy --precision 3
 gives '[1.414]' eval -f f.txt x=one.csv -p 3
+gives '0.722' eval 'mean(x)/3' x=x.npy -p 3
+gives '2.' eval 'mean(x)' x=x.npy -p 0
+gives '13.' eval 'sum(x)' x=x.npy -p 4
+gives '1.+0.333j' eval '(3 + 1j)/3' -p 3
+gives '13' eval 'sum(int32(x))' x=x.npy -p 1
+gives '' eval 'x/3' x=one.csv -p 3 -o r.csv
+[ "$(cat r.csv)" = 0.667 ] || complain "eval -p 3 -o r.csv writes $(cat r.csv)"
+rm -f r.csv
+fails '.npy file has no digits: leave out --precision' eval x x=x.npy -p 3 -o r.npy
+fails '.npy file has no digits' eval x x=x.npy -p 3 -e -o r.npy
+fails '.npy file has no digits' eval x x=x.npy -p 3 -o -
+fails 'a plan has no digits' eval x x=x.npy -p 3 -e
 printf 't = x -\n    mean(\n  x)\n\n# a statement a line\nu = t * 2;\nu\n  + 1\n' > f.txt
 printf '0,2\n' > two.csv
 gives '[[-1.  3.]]' eval -f f.txt x=two.csv
