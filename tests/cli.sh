@@ -73,6 +73,7 @@ save('x.npy', '<f8', '(2, 3)', 'd', [3, 0, 1, -1, 2, 8])
 save('y.npy', '<f4', '(3,)', 'f', [4, 1, 0])
 save('i.npy', '<i4', '(4,)', 'i', [1, 2, 3, -4])
 save('e.npy', '<f8', '(0,)', 'd', [])
+save('c.npy', '<c16', '(3,)', 'd', [1, 1, 3, -11 / 3, float('nan'), 0])
 save('2.5', '<i4', '()', 'i', [7])
 save('big.npy', '<f8', '(2000, 1000)', 'd', [1.0] * 2000000)
 save('text.npy', '<f8', '(50, 1000)', 'd', [1.0] * 50000)
@@ -184,7 +185,24 @@ printf '%s\n' -inf,-1,nan 0,1,inf > wide.csv
 says 'min -inf  max inf  mean nan  NaN 1' show wide.csv
 says '^  |? ?|$' show wide.csv
 says '^  |+@?|$' show wide.csv
-says '"min": null, "max": null, "mean": null, "nan": 1}' show -j wide.csv
+says '"min": "-Infinity", "max": "Infinity", "mean": "NaN", "nan": 1}' show -j wide.csv
+printf '1,inf\n' > high.csv
+says '"min": 1, "max": "Infinity", "mean": "Infinity", "nan": 0}' show -j high.csv
+printf 'nan,nan\n' > lost.csv
+says '"min": null, "max": null, "mean": null, "nan": 2}' show -j lost.csv
+says 'min nan  max nan  mean nan  NaN 2$' show lost.csv
+says '"min": -1, "max": 8, "mean": 2.1666666666666665, "nan": 0}' show -j x.npy
+says '"min": -1, "max": 8, "mean": 2.17, "nan": 0}' show -j x.npy -p 3
+gives 'c.npy: complex128 (3,), 48 B
+  mean 2-1.33333j  NaN 1' show c.npy
+says '"bytes": 48, "mean": \[2, -1.33\], "nan": 1}' show --json c.npy -p 3
+gives '' eval 'complex64(c[:1]) + float32(1e38)*10j' c=c.npy -o w.npy
+gives 'w.npy: complex64 (1,), 8 B
+  mean 1+infj  NaN 0' show w.npy
+says '"mean": \[1, "Infinity"\], "nan": 0}' show --json w.npy
+gives '' eval 'c[-1:]' c=c.npy -o w.npy
+says '  mean nan  NaN 1$' show w.npy
+says '"bytes": 16, "mean": null, "nan": 1}' show -j w.npy
 gives '' eval 'n + uint64(i)*0' n=18446744073709551615 i=i.npy -o n.npy
 says 'min 18446744073709551615  max 18446744073709551615' show n.npy
 says '"min": 18446744073709551615, "max"' show --json n.npy
