@@ -5,7 +5,8 @@ OPS_H is the header made by the build; its folder's parent holds the others that
 - every call in a table with the columns "NumPy" and "Quarry" of docs/numpy.md, as statements over
   the names of the page's first ```c block.
 Every ```sh block is a text that a shell reads, and the tree has the programs, their options and the options of builds
-that it names. No block of any page is of a kind that no test reads.
+that it names. No block of any page is of a kind that no test reads. Code of README.md has at most 88 columns, which
+its site and other places show without a bar.
 
 With --run the programs of docs/tutorial.md run instead, linked with the library, and each prints the
 ```text block that follows it.
@@ -90,14 +91,16 @@ def shell_errors(page, line, code):
     return [f"{page}:{line}: {message}" for message in [*found, *option_errors(code)]]
 
 
-def unread(page, text):
-    """The blocks of a page that no test reads."""
+def block_errors(page, text):
+    """The blocks of a page that no test reads, or that are too wide."""
     known, once = READ.get(page.parts[0], set()), ONCE.get(str(page), set())
     kinds = [kind for kind, _, _ in blocks(text)]
     wrong = [f"{page}: no test reads a block of the kind \"{kind}\"" for kind in kinds
              if kind not in known and not (kind in once and kinds.count(kind) == 1)]
     if len(re.findall(r"^\s*(?:```|~~~)", text, flags=re.M)) != 2 * len(kinds):
         wrong.append(f"{page}: no test reads an indented block, or one whose kind is not a word")
+    wrong += [f"{page}:{line}: a line of code has more than 88 columns" for _, line, code in blocks(text)
+              if str(page) == "README.md" and max(map(len, code.splitlines())) > 88]
     return wrong
 
 
@@ -138,7 +141,7 @@ for path in pages:
     jobs += [code for code, _ in programs(page, text)]
     jobs += [table(page, text)] if path.name == "numpy.md" else []
     # Results are records of their day.
-    failures += unread(page, text) if page.name != "CHANGELOG.md" and page.parent.name != "results" else []
+    failures += block_errors(page, text) if page.name != "CHANGELOG.md" and page.parent.name != "results" else []
     for kind, line, code in blocks(text):
         failures += shell_errors(page, line, code) if kind == "sh" else []
 if not jobs:
