@@ -34,6 +34,9 @@ if [ -e installed/tests ] || find installed -name '*cmocka*' -o -name 'test_*' |
     complain "tests are installed"
 fi
 
+python3 "$root/tests/check_links.py" --installed installed/share/doc/quarry > links.log ||
+    complain "pages: $(cat links.log)"
+
 # No path of this machine, apart from the prefix that the relocatable file does not need.
 grep -nE '(^|[ =])/|\.a( |$)' "$PKG_CONFIG_PATH/quarry.pc" && complain "quarry.pc has paths of this machine"
 grep -rn "$build" installed/include "$PKG_CONFIG_PATH" installed/"$libdir"/cmake &&
