@@ -53,12 +53,12 @@ def public_names(root):
         if header == 'ops':
             names.update((name, header) for name in table_names(root))
         text = re.sub(r'/\*.*?\*/', '', file.read_text(), flags=re.S)
-        types = re.findall(r'\} (ga_\w+);|^typedef (?:struct|enum) \w+ (ga_\w+);|^typedef [^;]*?\(\*(ga_\w+)\)', text,
-                           flags=re.M)
+        types = re.findall(r'\} (ga_\w+);|^typedef (?:struct|enum) \w+ ((?:ga_|gpuarray)\w*);|'
+                           r'^typedef [^;]*?\(\*(ga_\w+)\)', text, flags=re.M)
         macros = re.findall(r'^#\s*define ((?:GA|ga|QUARRY_VERSION)_\w*[a-zA-Z0-9])(?!\w)', text, flags=re.M)
         known = {name for found in types for name in found if name} | set(exported)
         known |= {name for name in macros if not CHOICE.search(name) and not name.endswith('_H')} - OWN
-        found = re.findall(r'\b((?:GA|ga|QUARRY)_\w+)', text)
+        found = re.findall(r'\b((?:GA|ga|QUARRY)_\w+|gpuarray)\b', text)
         names.update((name, header) for name in found if name in known and name not in names)
     names.update((name, 'ops') for name in exported if name not in names)
     names.update((f'{name}_into', 'ops') for name, of in aliases(root).items() if f'{of}_into' in exported)
