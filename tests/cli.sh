@@ -264,15 +264,19 @@ else
     echo "cli.sh: skipped reading a result with NumPy, which is not installed (tools/run-tests.sh installs it)"
 fi
 
-# The README's lines.
+# The lines of the pages and of the manual. Other lines for the shell install things or take long.
 cp big.npy huge.npy
-grep '^quarry eval' "$root/README.md" > lines
-[ "$(wc -l < lines)" -ge 2 ] || complain "README.md has no lines of quarry eval"
+cp x.npy a.npy
+cp x.npy b.npy
+cat "$root"/README.md "$root"/docs/*.md | grep -E '^quarry (eval|info|show|cache)( |$)' > lines
+[ "$(wc -l < lines)" -ge 4 ] || complain "the pages have no lines of quarry eval and quarry info"
+sed -n '/^.SH EXAMPLES/,$ s/\\//gp' "$root/docs/quarry.1" | grep '^quarry ' >> lines
+[ "$(wc -l < lines)" -ge 9 ] || complain "quarry.1 has no examples"
 while read -r line; do
     (quarry() { "$quarry" "$@"; } && eval "$line") > out 2> err && [ ! -s err ] ||
         complain "$line: $(cat out err)"
 done < lines
-rm -f r.npy huge.npy
+rm -f r.npy huge.npy a.npy b.npy
 
 # Chunks: small ones give the same result as the whole.
 for chunk in 24 48 1K 1M; do

@@ -89,6 +89,19 @@ if [ "$linking" != static ]; then
         grep -vE '^(linux-vdso|/lib.*/ld-|ld-|libc\.so|libm\.so)')
     [ -z "$needs" ] || complain "libquarry.so needs $needs"
 fi
+# The commands of pages that compile a program.
+cat "$root/README.md" "$root"/docs/*.md | grep '^cc program.c ' > commands
+[ "$(wc -l < commands)" -ge 3 ] || complain "the pages have no commands of cc"
+while read -r command; do
+    case $command in
+    *--static*) [ "$linking" = shared ] && continue ;;
+    *) [ "$linking" = static ] && continue ;;
+    esac
+    rm -f program
+    sh -c "${command%% && *}" > link.log 2>&1 && runs ./program || complain "$command: $(cat link.log)"
+done < commands
+rm -f program
+
 # A Makefile.
 python3 "$root/tests/page_blocks.py" make "$root/docs/install.md" > Makefile
 make CC=cc > make.log 2>&1 && runs ./program || complain "Makefile: $(cat make.log)"
