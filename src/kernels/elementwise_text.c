@@ -1,8 +1,6 @@
 /* Fills the record of an elementwise kernel from its formula and variant. */
 #include "kernels/elementwise_text.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "kernels/fast_path.h"
 #include "kernels/request.h"
@@ -349,7 +347,7 @@ static bool moves_directly(const ga__formula *f, const ga__declaration *d, const
 {
     const ga__operand_variant *o = v->operand;
     return v->head.host && (v->head.tiled || v->head.panels) && !v->head.past_cache &&
-           v->head.noperands == 2 && strcmp(f->body, "r = a") == 0 && d[0].writes && !d[1].writes &&
+           v->head.noperands == 2 && f->copies && d[0].writes && !d[1].writes &&
            o[0].memory == o[1].memory &&
            (v->head.panels || (o[1].transposed && o[0].step == STEP_ONE));
 }
@@ -358,8 +356,7 @@ static bool moves_directly(const ga__formula *f, const ga__declaration *d, const
  * the smallest type, which a text with several functions may have in between. */
 static int whole_vectors(const ga__formula *f, const variant *v, bool math)
 {
-    const char *call = strstr(f->body, "ga::");
-    size_t least = call && !strstr(call + 1, "ga::") && !f->user_text ? sizeof(float) : 1;
+    size_t least = ga__count_calls(f->body) == 1 && !f->user_text ? sizeof(float) : 1;
     for (int k = 0; k < (int)v->head.noperands; k++) {
         const ga_dtype memory = (ga_dtype)v->operand[k].memory;
         if (memory != GA_NO_DTYPE && ga__dtype_size(memory) < least)

@@ -107,6 +107,14 @@ static void need_files(ga__record *record, const char *const *texts)
     }
 }
 
+int ga__count_calls(const char *text)
+{
+    int calls = 0;
+    for (const char *at = strstr(text, "ga::"); at; at = strstr(at + 1, "ga::"))
+        calls++;
+    return calls;
+}
+
 bool ga__calls_libm(const char *text)
 {
     for (const need *found; (found = next_need(&text)) != NULL;)

@@ -171,6 +171,9 @@ enum {
 ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwords,
                                bool complex_types, const char *const *texts);
 
+/* How often the text of a table names a function of the device library. */
+int ga__count_calls(const char *text);
+
 /* Whether the text of a table calls functions of libm (needs.def). */
 bool ga__calls_libm(const char *text);
 

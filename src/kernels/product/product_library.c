@@ -14,7 +14,8 @@ typedef ga__product_operand operand;
 
 ga_status ga__product_copy(gpuarray *to, const gpuarray *from)
 {
-    static const ga__formula formula = {.id = GA__FORMULA_ID(81), .name = "copy", .body = "r = a"};
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(81), .name = "copy", .body = "r = a", .copies = true};
     const ga__operand operands[] = {
         {.name = "r", .array = to, .type = from->dtype, .writes = true},
         {.name = "a", .array = from, .type = from->dtype, .reads = true}};
