@@ -105,7 +105,7 @@ int64_t ga__binned_fast_counts(const ga__device *device)
 
 bool ga__binned_owns(const ga__device *device, int64_t nbins, size_t size)
 {
-    return device->arch != 0 && nbins < (int64_t)(shared_on(device, 1) / size);
+    return !ga__on_host(device) && nbins < (int64_t)(shared_on(device, 1) / size);
 }
 
 static size_t whole_vectors(size_t nbytes)

@@ -202,7 +202,7 @@ static bool reads_result(const ga__product *call)
  * product, multiplies a row as fast as memory allows. */
 static bool is_first_of_rows(const plan *p)
 {
-    return p->device->arch > 0 && ga__product_is_rows(p);
+    return !ga__on_host(p->device) && ga__product_is_rows(p);
 }
 
 /* Of one column, which a library would have taken, as of one row. */

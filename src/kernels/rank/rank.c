@@ -466,7 +466,7 @@ static variant variant_of(const ga__ranking *r)
                      .result = quantiles ? (uint8_t)r->values->dtype : 0,
                      .q_type = quantiles ? (uint8_t)r->q_type : 0,
                      .method = quantiles ? (uint8_t)r->method : 0,
-                     .host = r->x->buffer->device->arch == 0,
+                     .host = ga__on_host(r->x->buffer->device),
                      .weak = quantiles && r->weak,
                      .skips_nan = quantiles && r->skips_nan,
                      .descending = r->descending,

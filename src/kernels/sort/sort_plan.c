@@ -293,11 +293,11 @@ void ga__sort_plan_make(plan *p, const ga__sort_call *call)
     p->rows = x->size / p->length;
     p->digits = (int)size;
     p->v = (ga__sort_variant){.type = (uint8_t)x->dtype,
-                              .host = p->device->arch == 0,
+                              .host = ga__on_host(p->device),
                               .descending = call->descending,
                               .values = call->to != NULL,
                               .indices = call->indices != NULL,
-                              .skips = p->device->arch != 0 && call->skipped > 0};
+                              .skips = !ga__on_host(p->device) && call->skipped > 0};
     if (p->v.host)
         plan_host(p, size);
     else

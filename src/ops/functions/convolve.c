@@ -140,7 +140,7 @@ static gpuarray *convolve(const char *name, bool correlates, size_t size,
     if (!out)
         return NULL;
     const convolution c = {a, v, out, correlates, first};
-    if ((device->arch == 0 ? convolve_runs(&c) : convolve_elements(&c)) == GA_OK)
+    if ((ga__on_host(device) ? convolve_runs(&c) : convolve_elements(&c)) == GA_OK)
         return out;
     ga_free(out);
     return NULL;

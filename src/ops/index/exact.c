@@ -58,7 +58,7 @@ bool ga__exact_plan(const ga__indexing *g, ga_value value, ga_dtype loop, ga__su
     const int64_t tuples = ga__indexing_tuples(g);
     const ga_dtype compute = ga__dtype_compute(loop);
     ga__sums p = {.copies = 1};
-    if (g->x->buffer->device->arch == 0 || g->ndim != g->index_ndim ||
+    if (ga__on_host(g->x->buffer->device) || g->ndim != g->index_ndim ||
         (compute != GA_FLOAT32 && compute != GA_COMPLEX64) ||
         !plan_digits(&p, tuples, count_places(g->x, value, &p.first)))
         return false;

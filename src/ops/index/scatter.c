@@ -67,7 +67,7 @@ static bool writes_in_order(const ga__scattering *s)
     const ga__indexing *g = s->g;
     const ga__device *device = g->x->buffer->device;
     const bool few = ga__shape_size(g->ndim, g->shape) < MANY_ELEMENTS;
-    return device->arch == 0 && g->index_ndim == 1 && !s->steps &&
+    return ga__on_host(device) && g->index_ndim == 1 && !s->steps &&
            (few || (g->ndim == 1 && device->processors < CLAIMING_PROCESSORS));
 }
 
@@ -84,7 +84,7 @@ ga_status ga__scatter(const char *name, const ga__indexing *g, ga_index_mode mod
         return claim_and_write(&s);
     /* Of one value every order gives the same. On the host the error comes before the writes. */
     ga_status status = GA_OK;
-    if (g->x->buffer->device->arch == 0 && mode == GA_RAISE)
+    if (ga__on_host(g->x->buffer->device) && mode == GA_RAISE)
         status = ga__scatter_run(&s, GA__STEP_CHECK);
     s.ordered = !one_value;
     return status == GA_OK ? ga__scatter_run(&s, GA__STEP_WRITE_ALL) : status;
@@ -108,7 +108,7 @@ bool ga__claims_are_far(const ga__indexing *g, const int64_t *steps)
     const ga__scattering s = {.g = g, .steps = steps};
     const ga__device *device = g->x->buffer->device;
     int64_t mask;
-    return device->arch != 0 && !steps &&
+    return !ga__on_host(device) && !steps &&
            (size_t)count_places(&s, &mask) > device->cache_bytes / sizeof(int64_t);
 }
 

@@ -248,7 +248,7 @@ static bool joins_at_once(int count, const gpuarray *const *pieces, int axis, co
     for (int k = axis; k < out->ndim; k++)
         run *= out->shape[k];
     const int64_t piece = (int64_t)ga_nbytes(out) / count;
-    if (out->buffer->device->arch == 0)
+    if (ga__on_host(out->buffer->device))
         return piece < LARGE_HOST_PIECE || run / count < LONG_HOST_RUN;
     return piece < LARGE_PIECE || run / count < LONG_RUN;
 }

@@ -157,7 +157,7 @@ static ga_status pad_part(const padding *p, gpuarray *out, const int64_t *start)
 static bool pads_sides(const padding *p, const gpuarray *out)
 {
     const int last = out->ndim - 1;
-    const bool host = out->buffer->device->arch == 0;
+    const bool host = ga__on_host(out->buffer->device);
     return out->ndim > 0 && (host || !ga__moves_in_spans(p->x)) &&
            ga_nbytes(p->x) >= (host ? LARGE_HOST_PAD : LARGE_PAD) &&
            (host || p->x->shape[last] * (int64_t)ga__dtype_size(out->dtype) >= LONG_ROW);
