@@ -97,7 +97,7 @@ static const char *step_elements(const variant *v, bool kept, char (*digits)[4])
     return *digits;
 }
 
-/* The steps of an array or of the index along the axes of a nest, along axis 0 of so many
+/* The steps of an array or of the index along the axes of a nest; along axis 0, of `elements`
  * elements. */
 static void fill_vector_strides(ga__record *record, const char *list, int ndim,
                                 const char *elements, size_t word)

@@ -57,7 +57,7 @@ typedef struct ga__part_formula {
 typedef struct ga__scan_texts {
     const char *accumulator; /* type A */
     const char *neutral, *lift, *combine, *finish;
-    int values; /* it holds at most so many T */
+    int values; /* the most T that it holds */
 } ga__scan_texts;
 
 /* Formulas written in C whose numbers are computed, or chosen in one folder: the numbers below 2^32

@@ -159,7 +159,7 @@ static bool has_fast_memory(const ga__device *device)
     return device->memory_rate / device->processors >= FAST_MEMORY;
 }
 
-/* Of elements whose columns are written, beside fast memory. */
+/* The bytes of memory for elements whose columns are written, beside fast memory. */
 static int64_t longest_beside_fast(bool even, bool kept, int64_t size)
 {
     if (size < WORD)

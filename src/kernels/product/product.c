@@ -224,7 +224,7 @@ static ga_status run_plain(plan *p)
     return status == GA_ERR_UNSUPPORTED ? run_own(p) : status;
 }
 
-/* What follows the product is the library's, or a kernel's. */
+/* The library or a kernel computes what follows the product. */
 static ga_status run_finished(const plan *p)
 {
     ga__product_fit fit;

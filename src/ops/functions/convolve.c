@@ -57,7 +57,7 @@ static ga_status convolve_elements(const convolution *c)
 
 enum {
     RUN = 64,                   /* elements, as in convolve.host */
-    PRODUCTS_TO_SHARE = 1 << 18 /* so many are worth the other processors */
+    PRODUCTS_TO_SHARE = 1 << 18 /* from here on, other processors help */
 };
 
 /* Every run reads from the start of x, or from its end if it is turned. */

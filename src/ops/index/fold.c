@@ -18,7 +18,7 @@
 /* Tuples of one part of a long fold on a GPU: a power of two. */
 #define CHUNK 256
 
-/* On the host, so many elements are worth a second owner. */
+/* On the host, a second owner pays from this number of elements on. */
 #define MANY_ELEMENTS (1 << 14)
 
 /* One of the four functions. */

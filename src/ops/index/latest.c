@@ -7,7 +7,7 @@
 #include "ops/convert.h"
 
 enum {
-    SPARSE = 16,     /* so many elements a tuple are worth their words */
+    SPARSE = 16,     /* the most elements for each tuple with which their words pay */
     SHORT_BITS = 32, /* of short words, */
     LONG_BITS = 64   /* and of long ones */
 };

@@ -8,11 +8,11 @@
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
 
-/* A table with a place for each key is taken up to so many places a tuple. */
+/* The most places for each tuple of a table that has a place for each key. */
 #define SPARSE 4
 
-/* On the host, so many processors write sooner to what they have claimed than one writes all of
- * many elements. */
+/* On the host, from these numbers of processors and elements on, processors that claim elements
+ * before they write finish sooner than one that writes all. */
 #define CLAIMING_PROCESSORS 8
 #define MANY_ELEMENTS (1 << 16)
 

@@ -12,8 +12,8 @@
 #include "ops/index/gather.h"
 #include "ops/index/scatter.h"
 
-/* Indices of a GPU's call that so many elements of the result share are checked by a launch of
- * their own, */
+/* On a GPU, a launch of its own checks the indices if each serves at least this number of elements
+ * of the result, */
 #define SHARED_BY 8
 
 /* if the result is large enough, */

@@ -14,8 +14,8 @@
 /* The pieces that one kernel joins: each is an operand, and so are the ends of two. */
 #define MOST_PIECES 25
 
-/* From so many bytes on, a copy for each piece takes no longer than one launch for all, if the
- * bytes that follow each other are enough for whole lines of memory. */
+/* From this number of bytes on, a copy for each piece takes no longer than one launch for all, if
+ * each run of neighbouring bytes fills whole lines of memory. */
 #define LARGE_PIECE ((int64_t)1 << 20)
 #define LONG_RUN 4096
 

@@ -432,7 +432,7 @@ static ga_status read_call(const ga_pad_args *args, padding *p)
     return GA_OK;
 }
 
-/* The same widths for some axes at a time: a kernel has room for so many. */
+/* Pads by the same widths, some axes at a time: a kernel has no room for all. */
 static gpuarray *pad(const padding *p, int first)
 {
     int64_t shape[GA_MAX_NDIM];
