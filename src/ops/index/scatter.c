@@ -132,29 +132,26 @@ ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_ke
     return ga__scatter_run(&s, GA__STEP_KEYS);
 }
 
+static ga__scattering into_words(const char *name, const ga__indexing *g, ga_index_mode mode,
+                                 ga_value value, gpuarray *words, int64_t low)
+{
+    return (ga__scattering){
+        .name = name, .g = g, .mode = mode, .value = value, .table = words, .low = low};
+}
+
 ga_status ga__scatter_pack(const char *name, const ga__indexing *g, ga_index_mode mode,
                            ga_value value, const ga__packed *packed)
 {
-    const ga__scattering s = {.name = name,
-                              .g = g,
-                              .mode = mode,
-                              .value = value,
-                              .table = packed->words,
-                              .low = packed->low,
-                              .packed = packed};
+    ga__scattering s = into_words(name, g, mode, value, packed->words, packed->low);
+    s.packed = packed;
     return ga__scatter_run(&s, GA__STEP_PACK);
 }
 
 ga_status ga__scatter_latest(const char *name, const ga__indexing *g, ga_index_mode mode,
                              ga_value value, const ga__latest *latest)
 {
-    const ga__scattering s = {.name = name,
-                              .g = g,
-                              .mode = mode,
-                              .value = value,
-                              .table = latest->words,
-                              .low = latest->low,
-                              .latest = latest};
+    ga__scattering s = into_words(name, g, mode, value, latest->words, latest->low);
+    s.latest = latest;
     return ga__scatter_run(&s, GA__STEP_LATEST);
 }
 
