@@ -374,9 +374,18 @@ static void fill_cuda(ga__record *record, const variant *v)
     ga__record_set_number(record, GA__KEY(block), (int)v->head.block);
 }
 
+static bool moves_results(const ga__declaration *d, const variant *v)
+{
+    for (int k = 0; k < (int)v->head.noperands; k++)
+        if (d[k].writes && v->operand[k].panelled)
+            return true;
+    return false;
+}
+
 static void fill_panels_and_bands(ga__record *record, const ga__declaration *d, const variant *v)
 {
     ga__record_set_flag(record, GA__KEY(panels), v->head.panels);
+    ga__record_set_flag(record, GA__KEY(moves_results), moves_results(d, v));
     if (v->head.panels)
         ga__record_set_number(record, GA__KEY(panel),
                               ga__host_panel(widest(v, false), passing_bytes(v)));
