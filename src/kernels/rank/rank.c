@@ -65,7 +65,7 @@ static size_t key_bytes(const ga__ranking *r)
     return ga__dtype_size(r->x->dtype);
 }
 
-/* The elements of a row that the results have. */
+/* The elements of a row of results. */
 static int64_t results_of_row(const ga__ranking *r)
 {
     return r->task == GA__RANK_QUANTILES ? 1 : r->task == GA__RANK_TOPK ? r->winners : r->count;
