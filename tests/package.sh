@@ -122,7 +122,7 @@ if [ "$linking" != shared ]; then
     build_c ./partly $flags && runs ./partly
     ldd ./partly | grep -q quarry && complain "partly: needs libquarry.so"
     if [ "$has_cuda" = true ]; then
-        echo "package.sh: skipped -static: NVIDIA's runtime library does not bear it (docs/install.md); the test" \
+        echo "package.sh: skipped -static: NVIDIA's runtime library does not support it (docs/install.md); the test" \
             "\"linked with -static\" leaves it out"
     else
         # shellcheck disable=SC2086

@@ -297,6 +297,12 @@ struct ga__device {
     ga__stream *streams;              /* all except those that record */
 };
 
+/* Whether the device is the host, whose work is done when its call returns. */
+static inline bool ga__on_host(const ga__device *device)
+{
+    return device->arch == 0;
+}
+
 extern const ga__backend ga__host_backend;
 #ifdef QUARRY_CUDA
 extern const ga__backend ga__cuda_backend;

@@ -26,7 +26,7 @@ static gpuarray *repeat(const gpuarray *x, const ga__binding *b, int64_t n)
                         : ga_broadcast_to(x, b->ndim, b->shape);
 }
 
-/* Of the inputs whose bits are set. */
+/* Indexes the inputs whose bits are set in `used`. */
 static ga_status index_inputs(indexed *all, const ga__step *step, uint64_t used,
                               const ga__binding *b)
 {

@@ -140,10 +140,10 @@ static int64_t measure(plan *p)
         }
         reach = extent > reach ? extent : reach;
         const int64_t inner = p->nest.strides[place][0];
-        p->step[place] = inner == 0                            ? STEP_ZERO
-                         : inner == 1                          ? STEP_ONE
-                         : inner == -1 && p->device->arch == 0 ? STEP_BACK
-                                                               : STEP_ANY;
+        p->step[place] = inner == 0                              ? STEP_ZERO
+                         : inner == 1                            ? STEP_ONE
+                         : inner == -1 && ga__on_host(p->device) ? STEP_BACK
+                                                                 : STEP_ANY;
     }
     return reach;
 }
@@ -425,7 +425,7 @@ static void choose_host_variant(plan *p)
 static void set_defaults(plan *p)
 {
     p->head = (ga__elementwise_head){
-        .host = p->device->arch == 0, .lanes = 1, .unroll = 1, .block = BLOCK};
+        .host = ga__on_host(p->device), .lanes = 1, .unroll = 1, .block = BLOCK};
     p->vectors = p->chunk = 0;
     p->line = NULL;
     p->shared = 0;

@@ -44,7 +44,7 @@ int ga__elementwise_lanes(const ga__elementwise_plan *p);
 /* What follows the head of the parameters: the divisors of the axes, the operands, the index. */
 void ga__elementwise_add_walk(const ga__elementwise_plan *p, ga__params *params);
 
-/* The most words of parameters that a call of so many operands has: each is an accessor. */
+/* The most words of parameters of a call with `noperands` operands: each is an accessor. */
 size_t ga__elementwise_most_params(int noperands);
 
 void ga__elementwise_set_variant(const ga__elementwise_plan *p, ga__elementwise_variant *v);

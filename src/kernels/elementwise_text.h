@@ -3,6 +3,7 @@
 #define GA_KERNELS_ELEMENTWISE_TEXT_H
 
 #include "jit/template.h"
+#include "kernels/request.h"
 #include "kernels/variant.h"
 
 #define GA__HOST_STRIP 256      /* elements that go past the cache together */
@@ -36,14 +37,27 @@ typedef struct ga__tile_params {
 } ga__tile_params;
 #undef GA_PARAM
 
-/* Words of the parameters of tiles on CUDA: of an axis; of an operand's bounds; of a stage and each
- * of its axes. */
+/* The words of an axis of tiles on CUDA, and those of a stage and each of its axes. */
+#define GA_WORD(name) uint64_t name;
+#define GA_DIVISOR(name) uint64_t name[GA__DIVISOR_WORDS];
+typedef struct ga__tile_axis_words {
+#include "tile_axis.def"
+} ga__tile_axis_words;
+typedef struct ga__stage_words {
+#include "tile_stage.def"
+} ga__stage_words;
+typedef struct ga__stage_axis_words {
+#include "tile_stage_axis.def"
+} ga__stage_axis_words;
+#undef GA_WORD
+#undef GA_DIVISOR
+
 enum {
-    GA__TILE_AXIS_WORDS = 12,
-    GA__BOUND_WORDS = 2,
+    GA__TILE_AXIS_WORDS = sizeof(ga__tile_axis_words) / sizeof(uint64_t),
+    GA__BOUND_WORDS = 2,  /* where an operand's memory begins, and ends */
     GA__RING_BYTES = 768, /* the longest row that a ring holds */
-    GA__STAGE_WORDS = 8,
-    GA__STAGE_AXIS_WORDS = 6
+    GA__STAGE_WORDS = sizeof(ga__stage_words) / sizeof(uint64_t),
+    GA__STAGE_AXIS_WORDS = sizeof(ga__stage_axis_words) / sizeof(uint64_t)
 };
 
 /* The record of elementwise.tmpl, a function of the formula and the variant alone; its caller frees

@@ -237,7 +237,7 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
     return status;
 }
 
-/* The most words of parameters that a call of so many operands has: each is an accessor. */
+/* The most words of parameters of a call with `noperands` operands: each is an accessor. */
 static size_t most_params(int noperands)
 {
     const size_t head = sizeof(ga__reduce_params) + sizeof(ga__carry_params) +

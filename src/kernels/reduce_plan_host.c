@@ -6,7 +6,7 @@
 
 #define SMALL_ACCUMULATOR 8 /* bytes */
 #define LANES 32            /* accumulators side by side in a run of a row, */
-#define SHORT_LANES 16      /* in runs too short to repay the combining of so many */
+#define SHORT_LANES 16      /* in runs too short to repay combining that many */
 #define SHORT_RUN 1024
 #define SHORT_SUM 512     /* the same for sums: a run too short for a second chain has none */
 #define LANE_BYTES 256    /* of the accumulators of choices, such as maxima and their places, */

@@ -95,6 +95,7 @@ static inline void ga__params_add_strides(ga__params *params, const ga__nest *ne
 
 /* size, multiplier and shift: division by an invariant integer, Granlund & Montgomery (1994),
  * figure 4.1, for dividends below 2^31 or, when wide, 2^63. */
+void ga__divisor_set(uint64_t word[GA__DIVISOR_WORDS], int64_t size, bool wide);
 void ga__params_add_divisor(ga__params *params, int64_t size, bool wide);
 /* Two words: the number in the compute type of `type`. */
 void ga__params_add_number(ga__params *params, ga_dtype type, ga_value number);
@@ -170,6 +171,9 @@ enum {
  * (ends with NULL) need, and the formula's texts. */
 ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwords,
                                bool complex_types, const char *const *texts);
+
+/* How often the text of a table names a function of the device library. */
+int ga__count_calls(const char *text);
 
 /* Whether the text of a table calls functions of libm (needs.def). */
 bool ga__calls_libm(const char *text);

@@ -108,7 +108,7 @@ ga_dtype ga__dtype_from_npy(const char *descr, bool *swapped);
 ga_dtype ga__dtype_from_c(const char *type);
 /* The same without structs. */
 ga_dtype ga__dtype_number_from_c(const char *type);
-/* What addresses of elements are multiples of: the size, or of a struct what its members may need.
+/* The alignment of elements: their size, or for a struct what its members may need.
  */
 size_t ga__dtype_alignment(ga_dtype dtype);
 

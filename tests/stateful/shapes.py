@@ -322,7 +322,7 @@ class Indices(Takes):
         return self.indices(rng, tuple(1 if rng.random() < 0.2 else n for n in own), length, 0)
 
     def mask(self, rng, own, shape):
-        """Of so many true elements as the other indices have, or of any number."""
+        """With as many true elements as the other indices have, or with any number."""
         values = rng.random(own) < rng.random()
         if rng.random() < 0.6:
             count = pick(rng, [1, shape[-1] if shape else 1])

@@ -65,8 +65,8 @@ static void plan_host(plan *p)
 #define SEARCHING_BLOCK 1024 /* where a multiprocessor has one, for a large table */
 #define WEIGHING_BLOCK 128   /* each warp has sums of its own: fewer leave room for more bins */
 #define ELEMENTS 16          /* of a thread at a time: 64 bytes of float32 are in flight */
-#define MOST_ELEMENTS 32     /* where each is its bin: */
-#define ELEMENTS_BYTES 128   /* so many bytes are in flight */
+#define MOST_ELEMENTS 32     /* the same where each element is its bin, */
+#define ELEMENTS_BYTES 128   /* and the bytes that are in flight then */
 #define SEARCHED 8        /* the same where each element is searched for: eight loads in flight */
 #define REGISTERS 65536   /* of a multiprocessor */
 #define MORE_REGISTERS 24 /* of a thread, beside those of its elements */
@@ -105,7 +105,7 @@ int64_t ga__binned_fast_counts(const ga__device *device)
 
 bool ga__binned_owns(const ga__device *device, int64_t nbins, size_t size)
 {
-    return device->arch != 0 && nbins < (int64_t)(shared_on(device, 1) / size);
+    return !ga__on_host(device) && nbins < (int64_t)(shared_on(device, 1) / size);
 }
 
 static size_t whole_vectors(size_t nbytes)
