@@ -88,6 +88,7 @@ typedef struct ga__launch {
     bool together; /* CUDA: all blocks run at once, or the launch fails */
     bool in_order; /* host: blocks are claimed in order, because they wait for earlier ones */
     size_t shared;
+    size_t stack; /* host: bytes of the arrays that a block keeps on its thread's stack */
     const uint64_t *words;
     size_t nwords;
 } ga__launch;

@@ -2,10 +2,12 @@
 #include "kernels/elementwise_plan.h"
 
 #define BLOCK 128
+#define HOST_LINE 64          /* bytes, or the most elements, of a cache line */
 #define MOST_VECTORS 4        /* of a thread on the fast path, or of one that reads little */
 #define LITTLE 16             /* times less is read than written */
 #define SHORTEST 16           /* elements of the axes of the host's tiles */
-#define TILE_BYTES (48 << 10) /* of the host's operands in such a tile */
+#define TILE_BYTES (48 << 10) /* of the host's operands in such a tile, */
+#define MOST_TILED 8          /* and how many at most: each takes 64 KiB of the stack */
 
 typedef ga__elementwise_plan plan;
 
@@ -265,7 +267,7 @@ static int transposed_axis(const plan *p, int place)
  */
 static void choose_host_tiles(plan *p)
 {
-    int chosen = 0;
+    int chosen = 0, tiled = 0;
     size_t bytes = 0;
     if (p->nest.ndim < 2 || p->nest.shape[0] < SHORTEST)
         return;
@@ -275,9 +277,11 @@ static void choose_host_tiles(plan *p)
             continue;
         const int axis = transposed_axis(p, place);
         const size_t more = ga__dtype_size(p->operands[k].array->dtype) << 10;
-        if (axis == 0 || (chosen && axis != chosen) || bytes + more > TILE_BYTES)
+        if (axis == 0 || (chosen && axis != chosen) || bytes + more > TILE_BYTES ||
+            tiled == MOST_TILED)
             continue;
         chosen = axis;
+        tiled++;
         bytes += more;
         p->transposed[place] = true;
     }
@@ -420,6 +424,29 @@ static void choose_host_variant(plan *p)
     p->head.past_cache = goes_past_cache(p);
     if (p->head.tiled)
         choose_bands(p);
+}
+
+/* The tiles of the transposed operands: no more for each than of the widest one. */
+static size_t tile_bytes(const plan *p)
+{
+    size_t nbytes = 0;
+    for (int place = 0; place < p->nest.noperands; place++)
+        nbytes += p->transposed[place] ? GA__HOST_DOWN_BYTES * (GA__HOST_BAND + HOST_LINE) : 0;
+    return nbytes;
+}
+
+/* One element of every operand, and what the body makes of it. */
+static size_t element_bytes(const plan *p)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->noperands; k++)
+        nbytes += p->operands[k].array ? 4 * ga__dtype_size(p->operands[k].array->dtype) : 0;
+    return nbytes;
+}
+
+size_t ga__elementwise_rare_stack(const plan *p)
+{
+    return p->head.pads ? GA__HOST_ARRAYS + tile_bytes(p) : element_bytes(p);
 }
 
 static void set_defaults(plan *p)

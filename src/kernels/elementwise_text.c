@@ -193,9 +193,7 @@ static void fill_move(ga__record *record, const variant *v, const ga__operand_va
     ga__record_set_flag(record, GA__KEY(swizzled), o->swizzled);
 }
 
-/* Whether the host converts an operand's elements between memory and float by groups. The float of
- * another type rounds to memory's as that type does. */
-static bool is_small(const variant *v, const ga__operand_variant *o)
+bool ga__elementwise_is_small(const variant *v, const ga__operand_variant *o)
 {
     return v->head.host && o->streamed && !o->placed && ga__dtype_is_stored((ga_dtype)o->memory);
 }
@@ -267,7 +265,8 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
     if (o->transposed)
         ga__record_set(record, GA__KEY(near), "1");
-    ga__request_group(record, step_in_place(v, o), ga__variant_is_narrow(o) || is_small(v, o));
+    ga__request_group(record, step_in_place(v, o),
+                      ga__variant_is_narrow(o) || ga__elementwise_is_small(v, o));
 }
 
 static void fill_index(ga__record *record, const variant *v, size_t word)
@@ -297,7 +296,7 @@ static bool any_complex(const variant *v)
 static bool any_small(const variant *v)
 {
     for (int k = 0; k < (int)v->head.noperands; k++)
-        if (is_small(v, &v->operand[k]))
+        if (ga__elementwise_is_small(v, &v->operand[k]))
             return true;
     return false;
 }
@@ -420,9 +419,11 @@ static void fill_strips(ga__record *record, const ga__formula *f, const ga__decl
     ga__record_set_flag(record, GA__KEY(direct), moves_directly(f, d, v));
     ga__record_set(record, GA__KEY(past_cache), v->head.past_cache ? "1" : "");
     ga__record_set(record, GA__KEY(aligned), v->head.past_cache ? "1" : "");
-    ga__record_set_number(record, GA__KEY(strip), GA__HOST_STRIP);
-    ga__record_set_number(record, GA__KEY(group), small ? SMALL_GROUP : GA__HOST_STRIP);
-    ga__record_set_number(record, GA__KEY(whole), small ? SMALL_GROUP : whole_vectors(f, v, math));
+    const int whole = small ? SMALL_GROUP : whole_vectors(f, v, math);
+    const ga__host_lengths l = ga__host_choose_lengths(d, v, small ? SMALL_GROUP : GA__HOST_STRIP);
+    ga__record_set_number(record, GA__KEY(strip), l.strip);
+    ga__record_set_number(record, GA__KEY(group), l.group);
+    ga__record_set_number(record, GA__KEY(whole), whole < l.group ? whole : l.group);
     ga__record_set_number(record, GA__KEY(first_written), first_written(d, v));
 }
 

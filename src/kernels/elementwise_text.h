@@ -6,7 +6,10 @@
 #include "kernels/request.h"
 #include "kernels/variant.h"
 
-#define GA__HOST_STRIP 256      /* elements that go past the cache together */
+#define GA__HOST_STRIP 256 /* elements that go past the cache together */
+/* The groups and strips of all operands, on a thread's stack: bytes, and the fewest elements. */
+#define GA__HOST_ARRAYS (24 << 10)
+#define GA__HOST_LEAST_GROUP 16
 #define GA__HOST_BAND 256       /* columns of a tile of transposed operands; */
 #define GA__HOST_DOWN_BYTES 256 /* and bytes of its rows: fewer leave the memory half idle */
 
@@ -19,6 +22,18 @@ static inline int64_t ga__host_panel(int64_t widest, int64_t passing)
 {
     return GA__HOST_PANEL / (passing > widest ? passing : widest);
 }
+
+/* Whether the host converts an operand's elements between memory and float by groups. The float of
+ * another type rounds to memory's as that type does. */
+bool ga__elementwise_is_small(const ga__elementwise_variant *v, const ga__operand_variant *o);
+
+/* The elements of a strip, and of a group of it (host/strip_lengths.c): as many, the group at most
+ * `most_of_group`, as leave the arrays of all operands GA__HOST_ARRAYS. */
+typedef struct ga__host_lengths {
+    int strip, group;
+} ga__host_lengths;
+ga__host_lengths ga__host_choose_lengths(const ga__declaration *d, const ga__elementwise_variant *v,
+                                         int most_of_group);
 
 /* The parameters begin with one of these. The rest, the kernel's `w`, are the divisors of the axes,
  * each operand, and the index's strides. */

@@ -254,6 +254,7 @@ static void choose_variant(plan *p)
     p->v.wide = p->v.host || is_wide(p);
     set_operands(p);
     p->v.ascending = uses_index(p) && index_ascends(p);
+    p->stack = 0;
     if (p->v.host)
         ga__reduce_plan_host(p);
     else

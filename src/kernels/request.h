@@ -223,6 +223,19 @@ typedef struct ga__loaded_kernel {
     int resident;       /* blocks that the device runs at once */
 } ga__loaded_kernel;
 
+/* The most words of parameters that the operands of a call over `ndim` axes take: addresses,
+ * strides along one axis or more, and places, or numbers. The shape and strides of an accessor are
+ * its own.
+ */
+static inline size_t ga__operands_words(int ndim, int noperands, const ga__operand *operands)
+{
+    size_t words = (size_t)noperands * ((size_t)ndim + 4);
+    for (int k = 0; k < noperands; k++)
+        if (operands[k].access == GA__ACCESSOR && operands[k].array)
+            words += 2 * (size_t)operands[k].array->ndim;
+    return words;
+}
+
 /* The kernel under the key, compiled and loaded if memory lacks it. The calling thread holds it
  * until ga__request_leave(). NULL and an error on failure. Memory keeps at most
  * QUARRY_LOADED_KERNELS kernels of all engines, by default 4096; the disk keeps the others. */

@@ -12,11 +12,14 @@
 
 #include "base/error.h"
 #include "base/os/loader.h"
+#include "base/os/stack.h"
 #include "base/os/system.h"
 #include "base/os/temporary.h"
 #include "device/cpu/cxx.h"
 #include "device/cpu/threads.h"
 #include "device/host/shared.h"
+
+#define KERNEL_STACK (24 << 10) /* what a kernel takes beside its arrays, and libm below it */
 
 typedef void (*kernel)(const uint64_t *words, int64_t block);
 
@@ -130,13 +133,13 @@ ga_status ga__host_find(ga__image *image, const char *name, ga__function **funct
 
 typedef struct call {
     kernel function;
-    const uint64_t *words;
+    const ga__launch *launch;
 } call;
 
 static void run_block(const void *context, int64_t index)
 {
     const call *c = context;
-    c->function(c->words, index);
+    c->function(c->launch->words, index);
 }
 
 int ga__host_resident_blocks(ga__device *device, ga__function *function, int threads)
@@ -145,15 +148,28 @@ int ga__host_resident_blocks(ga__device *device, ga__function *function, int thr
     return device->processors;
 }
 
-void ga__host_run(ga__function *function, int64_t grid, bool in_order, const uint64_t *words)
+static void run_all(void *context)
 {
-    call c = {.words = words};
+    const call *c = context;
+    if (c->launch->grid == 1)
+        c->function(c->launch->words, 0);
+    else
+        ga__pool_run(run_block, c, c->launch->grid, c->launch->in_order);
+}
+
+ga_status ga__host_run(ga__function *function, const ga__launch *launch)
+{
+    const size_t need = launch->stack + KERNEL_STACK;
+    call c = {.launch = launch};
     memcpy(&c.function, &function, sizeof c.function); /* ISO C has no cast from an object pointer
                                                         * to a function pointer */
-    if (grid == 1)
-        c.function(c.words, 0);
-    else
-        ga__pool_run(run_block, &c, grid, in_order);
+    if (ga__stack_left() >= need)
+        run_all(&c);
+    else if (!ga__with_stack(need, run_all, &c))
+        return ga__fail(GA_ERR_MEMORY,
+                        "launch: the thread has %zu bytes of stack left; the kernel needs %zu",
+                        ga__stack_left(), need);
+    return GA_OK;
 }
 
 ga_status ga__host_global(ga__device *device, ga__image *image, const char *symbol, void **memory,

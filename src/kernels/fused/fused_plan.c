@@ -162,7 +162,7 @@ bool ga__fused_plan_make(plan *p, const ga__fused_call *call, int64_t (*strides)
     memset(p->v.kept_place, GA__OWN_PLACE, sizeof p->v.kept_place);
     memset(p->place, 0, sizeof p->place);
     memset(p->kept_at, 0, sizeof p->kept_at);
-    p->shared = p->scratch = p->meeting = 0;
+    p->shared = p->scratch = p->stack = p->meeting = 0;
     p->wait = 0;
     p->part = p->length;
     p->blocks = 1;

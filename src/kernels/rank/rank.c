@@ -12,6 +12,7 @@
 #include "kernels/reduce_text.h"
 #include "kernels/request.h"
 
+#define HOST_STACK (80 << 10) /* bytes: samples and strips of the widest keys (rank_near.host) */
 typedef ga__rank_variant variant;
 
 enum {
@@ -109,6 +110,7 @@ static ga_status launch_found(call *c, const ga__loaded_kernel *kernel, int64_t 
     const ga__launch launch = {.grid = grid,
                                .block = block,
                                .shared = shared,
+                               .stack = HOST_STACK,
                                .words = words,
                                .nwords = ga__params_count(&params)};
     const ga_status status = ga__request_launch(kernel, c->stream, &launch);
