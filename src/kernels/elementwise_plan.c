@@ -220,15 +220,15 @@ static int dense_lanes(const plan *p)
     uintptr_t address = 0; /* the bits that some address has, in items */
     for (int k = 0; k < p->noperands; k++) {
         const ga__operand *operand = &p->operands[k];
-        if (p->place[k] == GA__NO_PLACE || operand->access == GA__COORDINATE)
+        if (p->place[k] == GA__NO_PLACE)
             continue;
         const int step = p->step[p->place[k]];
-        const bool placed = operand->access == GA__PLACED;
-        if (step == STEP_ONE && !placed) {
+        if (operand->access < GA__PLACED && step == STEP_ONE) {
             const unsigned size = (unsigned)ga__dtype_size(operand->array->dtype);
             address |= (uintptr_t)operand->array->data >> __builtin_ctz(size);
             widest = size > widest ? size : widest;
-        } else if (step != STEP_ZERO || (operand->writes && !placed)) {
+        } else if (operand->access != GA__COORDINATE &&
+                   (step != STEP_ZERO || (operand->writes && operand->access != GA__PLACED))) {
             return 1;
         }
     }

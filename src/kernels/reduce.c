@@ -238,14 +238,13 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
     return status;
 }
 
-/* The most words of parameters of a call over `ndim` axes. */
-static size_t most_params(int ndim, int noperands, const ga__operand *operands)
+/* The most words of parameters of a call over `ndim` axes, given those of its operands. */
+static inline size_t most_params(size_t ndim, size_t operands)
 {
     const size_t head = sizeof(ga__reduce_params) + sizeof(ga__carry_params) +
                         sizeof(ga__ragged_params) + sizeof(ga__scratch_params) +
                         2 * GA__MAX_PARTS * sizeof(uint64_t);
-    return head / sizeof(uint64_t) + (GA__DIVISOR_WORDS + 1) * ((size_t)ndim + 2) +
-           ga__operands_words(ndim + 1, noperands, operands);
+    return head / sizeof(uint64_t) + (GA__DIVISOR_WORDS + 1) * (ndim + 2) + operands;
 }
 
 static ga_status run(call *c)
@@ -265,7 +264,10 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
 {
     /* As much as the call's operands need. */
     int64_t strides[2 * (noperands + 1)][GA_MAX_NDIM];
-    const size_t most = most_params(ndim, noperands, operands);
+    const size_t most =
+        noperands <= GA__FEW_OPERANDS
+            ? most_params(GA_MAX_NDIM, (size_t)noperands * GA__OPERAND_WORDS)
+            : most_params((size_t)ndim, ga__operands_words(ndim + 1, noperands, operands));
     uint64_t words[most];
     call c;
     assert(noperands < GA__MAX_OPERANDS);

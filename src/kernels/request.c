@@ -279,7 +279,9 @@ bool ga__variant_is_complex(const ga__operand_variant *v)
 ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__operand *operands)
 {
     ga__stream *stream = ga__current_stream(device);
-    for (int k = 0; stream && k < noperands; k++) {
+    if (!stream)
+        return NULL;
+    for (int k = 0; k < noperands; k++) {
         const gpuarray *x = operands[k].array;
         if (x && operands[k].access != GA__COORDINATE &&
             ga__use(stream, x->buffer, operands[k].writes) != GA_OK)

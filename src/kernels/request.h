@@ -225,8 +225,9 @@ typedef struct ga__loaded_kernel {
 
 /* The most words of parameters that the operands of a call over `ndim` axes take: addresses,
  * strides along one axis or more, and places, or numbers. The shape and strides of an accessor are
- * its own.
- */
+ * its own. The same bound for each of few operands costs less than a look at them. */
+#define GA__FEW_OPERANDS 8
+#define GA__OPERAND_WORDS (5 + 3 * GA_MAX_NDIM)
 static inline size_t ga__operands_words(int ndim, int noperands, const ga__operand *operands)
 {
     size_t words = (size_t)noperands * ((size_t)ndim + 4);

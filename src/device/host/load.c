@@ -20,6 +20,7 @@
 #include "device/host/shared.h"
 
 #define KERNEL_STACK (24 << 10) /* what a kernel takes beside its arrays, and libm below it */
+#define USUAL_STACK (32 << 10)  /* of arrays: every thread of 128 KiB has room for these */
 
 typedef void (*kernel)(const uint64_t *words, int64_t block);
 
@@ -148,27 +149,36 @@ int ga__host_resident_blocks(ga__device *device, ga__function *function, int thr
     return device->processors;
 }
 
-static void run_all(void *context)
+static inline void run_all(const call *c)
 {
-    const call *c = context;
     if (c->launch->grid == 1)
         c->function(c->launch->words, 0);
     else
         ga__pool_run(run_block, c, c->launch->grid, c->launch->in_order);
 }
 
+static void run_call(void *context)
+{
+    run_all(context);
+}
+
+static ga_status run_with_stack(call *c, size_t need)
+{
+    if (ga__with_stack(need, run_call, c))
+        return GA_OK;
+    return ga__fail(GA_ERR_MEMORY,
+                    "launch: the thread has %zu bytes of stack left; the kernel needs %zu",
+                    ga__stack_left(), need);
+}
+
 ga_status ga__host_run(ga__function *function, const ga__launch *launch)
 {
-    const size_t need = launch->stack + KERNEL_STACK;
     call c = {.launch = launch};
     memcpy(&c.function, &function, sizeof c.function); /* ISO C has no cast from an object pointer
                                                         * to a function pointer */
-    if (ga__stack_left() >= need)
-        run_all(&c);
-    else if (!ga__with_stack(need, run_all, &c))
-        return ga__fail(GA_ERR_MEMORY,
-                        "launch: the thread has %zu bytes of stack left; the kernel needs %zu",
-                        ga__stack_left(), need);
+    if (launch->stack > USUAL_STACK)
+        return run_with_stack(&c, launch->stack + KERNEL_STACK);
+    run_all(&c);
     return GA_OK;
 }
 
