@@ -321,10 +321,10 @@ static int choose_across(const tile *t, const ga__nest *nest, const wanted *w)
 /* Where neighbouring vectors would meet in few banks, bits of the line's number change the bank.
  * The vectors of a line keep their order: copies to shared memory that exchanged them measured 10 %
  * slower. */
-static void choose_swizzle(const tile *t, const ga__nest *nest, ga__stage *s, int lanes)
+static void choose_swizzle(const ga__nest *nest, ga__stage *s, int lanes, int across)
 {
     const int between = banks_between(nest, s, lanes);
-    const bool meet = between > 1 || (between == 1 && t->across > 2);
+    const bool meet = between > 1 || (between == 1 && across > 2);
     s->mask = meet ? (BANKS - 1) * GA__VECTOR_BYTES : 0;
     s->shift = !meet ? 0 : between > LINE_SHIFT ? between : LINE_SHIFT;
 }
@@ -337,9 +337,9 @@ static void lay_out_all(tile *t, const ga__nest *nest, const wanted *w)
         s->offset = (int)least(t->shared, INT32_MAX / 2);
         t->shared += round_up(lay_out(t, nest, s) + s->unit + GA__VECTOR_BYTES, LINE);
     }
-    t->across = choose_across(t, nest, w);
+    const int across = choose_across(t, nest, w);
     for (int k = 0; k < t->nstages; k++)
-        choose_swizzle(t, nest, &t->stage[k], w->lanes);
+        choose_swizzle(nest, &t->stage[k], w->lanes, across);
 }
 
 /* ---- The whole ---- */
@@ -377,6 +377,7 @@ static void share_out(tile *t, const ga__nest *nest, const wanted *w)
 {
     const int64_t stretches = count_stretches(t, nest);
     t->stretches = (int)stretches;
+    t->across = choose_across(t, nest, w);
     t->ends = t->spare > 0 || t->total % w->lanes != 0;
     t->turns = (int)ga__ceil_div(t->vectors, 1 << t->across);
     t->ids = t->turns * GA__WARP * (int)ga__ceil_div(stretches, GA__WARP >> t->across);
