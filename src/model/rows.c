@@ -26,8 +26,8 @@
 #define GA_SPLIT(name, kinds, rule, second, statement, ...)                                        \
     ROW(name, kinds, rule, second, 1, statement, NULL)
 
-/* The traits of reduce.def. */
-enum { NONE = 0, EMPTY_IS_ERROR = 1, ROUNDS = 2, SHORT_CIRCUITS = 4, USES_INDEX = 8 };
+/* The traits of reduce.def and of scan.def. */
+enum { NONE = 0, EMPTY_IS_ERROR = 1, ROUNDS = 2, SHORT_CIRCUITS = 4, USES_INDEX = 8, SUMS = 16 };
 
 #define GA_REDUCE(NAME, KINDS, RULE, RESULT, TRAITS, HOLDS, ACCUMULATOR, NEUTRAL, STEP, COMBINE,   \
                   FINISH, line)                                                                    \
@@ -47,7 +47,8 @@ enum { NONE = 0, EMPTY_IS_ERROR = 1, ROUNDS = 2, SHORT_CIRCUITS = 4, USES_INDEX 
                                  .rounds = ((TRAITS)&ROUNDS) != 0,                                 \
                                  .uses_index = ((TRAITS)&USES_INDEX) != 0}},
 
-#define GA_SCAN(NAME, KINDS, RULE, VALUES, ACCUMULATOR, NEUTRAL, LIFT, COMBINE, FINISH, line)      \
+#define GA_SCAN(NAME, KINDS, RULE, TRAITS, VALUES, ACCUMULATOR, NEUTRAL, LIFT, COMBINE, FINISH,    \
+                line)                                                                              \
     [GA__ROW_##NAME] = {.formula = FORMULA(NAME, ""),                                              \
                         .kinds = KINDS,                                                            \
                         .rule = GA__RULE_##RULE,                                                   \
@@ -58,7 +59,8 @@ enum { NONE = 0, EMPTY_IS_ERROR = 1, ROUNDS = 2, SHORT_CIRCUITS = 4, USES_INDEX 
                                  .lift = LIFT,                                                     \
                                  .combine = COMBINE,                                               \
                                  .finish = FINISH,                                                 \
-                                 .values = VALUES}},
+                                 .values = VALUES,                                                 \
+                                 .sums = ((TRAITS)&SUMS) != 0}},
 
 const ga__row ga__rows[GA__ROW_END] = {
 #include <quarry/binary.def>
