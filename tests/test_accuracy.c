@@ -1,5 +1,5 @@
-/* Sums of positive floats against long double: for any dtype, axes, layout and length, within 32
- * units in the last place of the accumulator's type. */
+/* Sums of positive floats, cumulative ones too, against long double: for any dtype, axes, layout
+ * and length, within 32 units in the last place of the accumulator's type. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -535,6 +535,200 @@ static void chunked_sums_are_within_the_bound(void **state)
     ga_source_free(x);
 }
 
+/* ---- Cumulative sums ---- */
+
+/* float16 accumulates in float32: so are its results, which have no room for long sums otherwise.
+ */
+static ga_dtype dtype_of_sums(ga_dtype dtype)
+{
+    return dtype == GA_FLOAT16 ? GA_FLOAT32 : dtype;
+}
+
+static gpuarray *running_sums(const gpuarray *x, int axis, bool reverse, bool exclusive)
+{
+    gpuarray *r = ga_cumsum(x, GA_AXIS(axis), .reverse = reverse, .exclusive = exclusive,
+                            .dtype = dtype_of_sums(ga_dtype_of(x)));
+    if (!r)
+        fail_msg("%s: %s", case_text, ga_error_message());
+    return r;
+}
+
+/* All results of one row: its first element, and the step to the next one. */
+static void check_row(ga_dtype dtype, long double (*all)[2], long double (*got)[2], int64_t length,
+                      int64_t step, bool exclusive)
+{
+    exact_sum sums[2] = {{0}};
+    for (int64_t n = 0; n < length; n++, all += step, got += step)
+        for (int part = 0; part < (ga__dtype_kind(dtype) == 'c' ? 2 : 1); part++) {
+            const exact_sum before = sums[part];
+            add_exactly(&sums[part], (*all)[part]);
+            check_one(dtype, dtype_of_sums(dtype), (*got)[part],
+                      value_of(exclusive ? &before : &sums[part]));
+        }
+}
+
+static void check_scan(const gpuarray *x, int axis, bool reverse, bool exclusive)
+{
+    gpuarray *r = running_sums(x, axis, reverse, exclusive);
+    long double(*all)[2] = elements_of(x), (*got)[2] = elements_of(r);
+    const int64_t length = ga_shape(x)[axis];
+    int64_t inner = 1;
+    for (int k = axis + 1; k < ga_ndim(x); k++)
+        inner *= ga_shape(x)[k];
+    for (int64_t row = 0; row < ga_size(x) / length; row++) {
+        const int64_t first =
+            row / inner * length * inner + row % inner + (reverse ? (length - 1) * inner : 0);
+        check_row(ga_dtype_of(x), all + first, got + first, length, reverse ? -inner : inner,
+                  exclusive);
+    }
+    free(all), free(got);
+    ga_free(r);
+}
+
+static void random_scan(int number)
+{
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_FLOAT16,   GA_FLOAT32,   GA_FLOAT64,
+                                      GA_FLOAT32, GA_COMPLEX64, GA_COMPLEX128};
+    const ga_dtype dtype = dtypes[random_below(sizeof dtypes / sizeof *dtypes)];
+    const content what = (content)random_below(dtype == GA_FLOAT16 ? LEAD : CONTENTS);
+    const int ndim = 1 + (int)random_below(3);
+    const bool reverse = random_below(4) == 0, exclusive = random_below(4) == 0;
+    char layout[32];
+    int64_t shape[3];
+    random_shape(ndim, reduced() ? 20000 : 400000, shape);
+    GA_SCOPE {
+        gpuarray *x = random_layout(ga_retain(new_array(dtype, what, ndim, shape)), layout);
+        assert_non_null(x);
+        const int axis = (int)random_below((uint64_t)ga_ndim(x));
+        snprintf(case_text, sizeof case_text,
+                 "case %d: cumsum of %s %s, content %d, axis %d%s%s, %s", number,
+                 ga_dtype_name(dtype), ga__shape_text(ga_ndim(x), ga_shape(x)), (int)what, axis,
+                 reverse ? ", reverse" : "", exclusive ? ", exclusive" : "", layout);
+        if (in_sample(case_text))
+            check_scan(x, axis, reverse, exclusive);
+        ga_free(x);
+    }
+}
+
+static void cumulative_sums_of_any_shape_are_within_the_bound(void **state)
+{
+    (void)state;
+    const char *given = getenv("QUARRY_TEST_SEED"), *cases = getenv("QUARRY_TEST_CASES");
+    const int count = cases ? atoi(cases) : items_here(60, 15);
+    seed = given ? strtoull(given, NULL, 0) : 20261127;
+    print_message("QUARRY_TEST_SEED=%llu\n", (unsigned long long)seed);
+    for (int number = 0; number < count; number++)
+        random_scan(number);
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+/* The last results and some before them: sums of one number so many times. */
+static void check_sampled(const gpuarray *r, ga_dtype dtype, int axis, long double value,
+                          int64_t length)
+{
+    static const char *const before[] = {"", ":, ", ":, :, "};
+    const int64_t step = length / 997 + 1;
+    const gpuarray *some = ga_slice(r, "%s::-%lld", before[axis], (long long)step);
+    long double(*got)[2] = elements_of(some);
+    int64_t inner = 1;
+    for (int k = axis + 1; k < ga_ndim(some); k++)
+        inner *= ga_shape(some)[k];
+    for (int64_t k = 0; k < ga_size(some); k++)
+        check_one(dtype, ga_dtype_of(r), got[k][0],
+                  (long double)(length - k / inner % ga_shape(some)[axis] * step) * value);
+    free(got);
+}
+
+static void long_cumulative_sums_are_within_the_bound(void **state)
+{
+    (void)state;
+    static const struct {
+        ga_dtype dtype;
+        int bits; /* of the number of elements */
+        content content;
+        int ndim, axis;
+        int64_t shape[3]; /* 0: the scanned axis */
+    } cases[] = {
+        {GA_FLOAT32, 27, TENTH, 1, 0, {0}},          {GA_FLOAT32, 24, THIRD, 1, 0, {0}},
+        {GA_FLOAT16, 24, TENTH, 1, 0, {0}},          {GA_FLOAT64, 24, TENTH, 1, 0, {0}},
+        {GA_COMPLEX64, 23, TENTH, 1, 0, {0}},        {GA_COMPLEX128, 22, THIRD, 1, 0, {0}},
+        {GA_FLOAT32, 25, TENTH, 2, 0, {0, 2}},       {GA_FLOAT32, 24, TENTH, 2, 0, {0, 3}},
+        {GA_FLOAT32, 25, TENTH, 2, 0, {0, 64}},      {GA_FLOAT32, 25, TENTH, 2, 0, {0, 1000}},
+        {GA_FLOAT64, 24, TENTH, 2, 0, {0, 5}},       {GA_FLOAT16, 23, THIRD, 2, 0, {0, 33}},
+        {GA_COMPLEX64, 22, THIRD, 2, 0, {0, 7}},     {GA_FLOAT32, 25, TENTH, 2, 1, {3, 0}},
+        {GA_FLOAT32, 25, THIRD, 2, 1, {64, 0}},      {GA_FLOAT64, 24, TENTH, 2, 1, {20, 0}},
+        {GA_FLOAT32, 25, TENTH, 3, 1, {3, 0, 4}},    {GA_FLOAT32, 25, TENTH, 3, 1, {40, 0, 70}},
+        {GA_COMPLEX128, 22, TENTH, 3, 1, {2, 0, 3}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        GA_SCOPE {
+            const int64_t all = (int64_t)1 << (cases[k].bits - (reduced() ? 4 : 0));
+            int64_t one[3] = {1, 1, 1}, shape[3], others = 1;
+            for (int axis = 0; axis < cases[k].ndim; axis++)
+                others *= cases[k].shape[axis] ? cases[k].shape[axis] : 1;
+            for (int axis = 0; axis < cases[k].ndim; axis++)
+                shape[axis] = cases[k].shape[axis] ? cases[k].shape[axis] : all / others;
+            const gpuarray *x = new_array(cases[k].dtype, cases[k].content, cases[k].ndim, one);
+            long double(*value)[2] = elements_of(x);
+            snprintf(case_text, sizeof case_text, "cumsum of %s %s, content %d, axis %d",
+                     ga_dtype_name(cases[k].dtype), ga__shape_text(cases[k].ndim, shape),
+                     (int)cases[k].content, cases[k].axis);
+            const gpuarray *r =
+                running_sums(ga_broadcast_to(x, cases[k].ndim, shape), cases[k].axis, false, false);
+            check_sampled(r, cases[k].dtype, cases[k].axis, value[0][0], shape[cases[k].axis]);
+            free(value);
+        }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
+static void check_flat(const char *what, const gpuarray *r, long double value)
+{
+    if (!r)
+        fail_msg("%s: %s", what, ga_error_message());
+    snprintf(case_text, sizeof case_text, "%s", what);
+    check_sampled(r, GA_FLOAT32, 0, value, ga_size(r));
+}
+
+static void other_cumulative_sums_are_within_the_bound(void **state)
+{
+    (void)state;
+    const int64_t n = (int64_t)1 << (reduced() ? 20 : 24), half = n / 2;
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_FLOAT32, GA_SHAPE(n), 0.1), *copy = ga_copy(x),
+                 *starts = ga_from_host((int64_t[]){0, 100, half}, GA_INT64, 1, (int64_t[]){3});
+        check_flat("cumsum(x*x)", ga_eval("cumsum(x*x)", GA(x)), 0.1f * 0.1f);
+        check_flat("nancumsum", ga_nancumsum(x), 0.1f);
+        check_flat("in place", ga_cumsum(copy, .out = copy), 0.1f);
+        const gpuarray *parts = ga_cumsum(x, .offsets = starts);
+        assert_non_null(parts);
+        check_flat("a segment", ga_slice(parts, "%lld:", (long long)half), 0.1f);
+        check_flat("the segment before it", ga_slice(parts, "100:%lld", (long long)half), 0.1f);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+/* The numbers that are not finite pass a carry as they pass an addition. */
+static void cumulative_sums_keep_infinities(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_FLOAT64, GA_COMPLEX64};
+    for (int axis = 0; axis < 2; axis++)
+        for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
+            GA_SCOPE {
+                gpuarray *x = ga_ones(dtypes[k], GA_SHAPE(70000, 2));
+                x = axis ? ga_copy(ga_transpose(x)) : x;
+                ga_assign(axis ? ga_slice(x, "0, 100") : ga_slice(x, "100, 0"), INFINITY);
+                ga_assign(axis ? ga_slice(x, "0, 60000") : ga_slice(x, "60000, 0"), -INFINITY);
+                const gpuarray *r = ga_real(ga_cumsum(x, GA_AXIS(axis)));
+                r = axis ? ga_transpose(r) : r;
+                assert_int_equal(ga_item_double(ga_slice(r, "99, 0")), 100);
+                assert_true(ga_item_bool(ga_all(ga_equal(ga_slice(r, "100:60000, 0"), INFINITY))));
+                assert_true(ga_item_bool(ga_all(ga_isnan(ga_slice(r, "60000:, 0")))));
+                assert_int_equal(ga_item_double(ga_slice(r, "-1, 1")), 70000);
+                assert_int_equal(ga_error(), GA_OK);
+            }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -544,6 +738,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(fused_sums_are_within_the_bound),
         cmocka_unit_test(custom_sums_are_within_the_bound),
         cmocka_unit_test(chunked_sums_are_within_the_bound),
+        cmocka_unit_test(cumulative_sums_of_any_shape_are_within_the_bound),
+        cmocka_unit_test(long_cumulative_sums_are_within_the_bound),
+        cmocka_unit_test(other_cumulative_sums_are_within_the_bound),
+        cmocka_unit_test(cumulative_sums_keep_infinities),
     };
     const int failed = run_named_tests(argc, argv, tests, NULL, NULL);
     printf("worst: %.2Lf units in the last place\n", worst);

@@ -58,6 +58,7 @@ typedef struct ga__scan_texts {
     const char *accumulator; /* type A */
     const char *neutral, *lift, *combine, *finish;
     int values; /* the most T that it holds */
+    bool sums;  /* combine adds accumulators, of one T each */
 } ga__scan_texts;
 
 /* Formulas written in C whose numbers are computed, or chosen in one folder: the numbers below 2^32

@@ -26,7 +26,7 @@
 #define GA_SPLIT(name, kinds, rule, second, statement, ...)                                        \
     ROW(name, kinds, rule, second, 1, statement, NULL)
 
-/* The traits of reduce.def. */
+/* The traits of reduce.def and of scan.def. */
 enum {
     NONE = 0,
     EMPTY_IS_ERROR = 1,
@@ -34,7 +34,8 @@ enum {
     SHORT_CIRCUITS = 4,
     USES_INDEX = 8,
     GREATEST = 16,
-    LEAST = 32
+    LEAST = 32,
+    SUMS = 64
 };
 
 #define GA_REDUCE(NAME, KINDS, RULE, RESULT, TRAITS, HOLDS, ACCUMULATOR, NEUTRAL, STEP, COMBINE,   \
@@ -57,7 +58,8 @@ enum {
                                  .greatest = ((TRAITS)&GREATEST) != 0,                             \
                                  .least = ((TRAITS)&LEAST) != 0}},
 
-#define GA_SCAN(NAME, KINDS, RULE, VALUES, ACCUMULATOR, NEUTRAL, LIFT, COMBINE, FINISH, line)      \
+#define GA_SCAN(NAME, KINDS, RULE, TRAITS, VALUES, ACCUMULATOR, NEUTRAL, LIFT, COMBINE, FINISH,    \
+                line)                                                                              \
     [GA__ROW_##NAME] = {.formula = FORMULA(NAME, ""),                                              \
                         .kinds = KINDS,                                                            \
                         .rule = GA__RULE_##RULE,                                                   \
@@ -68,7 +70,8 @@ enum {
                                  .lift = LIFT,                                                     \
                                  .combine = COMBINE,                                               \
                                  .finish = FINISH,                                                 \
-                                 .values = VALUES}},
+                                 .values = VALUES,                                                 \
+                                 .sums = ((TRAITS)&SUMS) != 0}},
 
 const ga__row ga__rows[GA__ROW_END] = {
 #include <quarry/binary.def>

@@ -125,6 +125,7 @@ static void choose_variant(plan *p)
     p->v.wide = p->v.host || is_wide(p);
     p->v.exclusive = s->exclusive;
     p->v.initial = s->initial != NULL;
+    p->v.sums = s->formula.texts->sums && ga__dtype_rounds(s->type);
     p->v.segmented = s->formula.starts != NULL;
     p->v.type = (uint16_t)s->type;
     p->v.choice = (uint8_t)s->pass & 3;

@@ -23,7 +23,7 @@ static bool shares_rows(const plan *p)
 static void plan_columns(plan *p)
 {
     const int64_t strip = p->width < GA__SCAN_STRIP ? p->width : GA__SCAN_STRIP;
-    p->tile = p->each = ga__ceil_div(GA__SCAN_CHUNK, strip);
+    p->tile = p->each = ga__ceil_div(GA__SCAN_CHUNK / strip, GA__SCAN_PIECE) * GA__SCAN_PIECE;
     p->groups = p->rows / p->width * ga__ceil_div(p->width, GA__SCAN_STRIP);
 }
 

@@ -53,16 +53,27 @@ size_t ga__scan_param_words(const variant *v)
     return sizeof(ga__scan_params) / sizeof(uint64_t) + layout_of(v).n;
 }
 
+/* With the marks of segments. */
+static size_t bytes_with(const variant *v, size_t value)
+{
+    return v->segmented ? (value / STATE_ALIGNMENT + 1) * STATE_ALIGNMENT
+                        : (value + WORD - 1) / WORD * WORD;
+}
+
 size_t ga__scan_state_bytes(const variant *v)
 {
-    return v->segmented ? ((size_t)v->value_bytes / STATE_ALIGNMENT + 1) * STATE_ALIGNMENT
-                        : ((size_t)v->value_bytes + WORD - 1) / WORD * WORD;
+    return bytes_with(v, v->value_bytes);
+}
+
+size_t ga__scan_carry_bytes(const variant *v)
+{
+    return bytes_with(v, v->sums ? 2 * (size_t)v->value_bytes : v->value_bytes);
 }
 
 size_t ga__scan_tile_bytes(const variant *v)
 {
-    const size_t states = ga__scan_state_bytes(v) * (v->columns ? GA__SCAN_STRIP : 1);
-    return LINE + (states + LINE - 1) / LINE * LINE;
+    const size_t carries = ga__scan_carry_bytes(v) * (v->columns ? GA__SCAN_STRIP : 1);
+    return LINE + (carries + LINE - 1) / LINE * LINE;
 }
 
 static void fill_strides(ga__record *record, const variant *v, int step, size_t word)
@@ -159,6 +170,7 @@ static void fill_variant(ga__record *record, const variant *v, const layout *l)
     ga__record_set(record, GA__KEY(index_type), v->wide ? "long long" : "int");
     ga__record_set(record, GA__KEY(type), ga__dtype_compute_type((ga_dtype)v->type));
     ga__record_set_flag(record, GA__KEY(columns), v->columns);
+    ga__record_set_flag(record, GA__KEY(sums), v->sums);
     ga__record_set_flag(record, GA__KEY(exclusive), v->exclusive);
     ga__record_set_flag(record, GA__KEY(initial), v->initial);
     ga__record_set_flag(record, GA__KEY(segmented), v->segmented);
@@ -184,6 +196,7 @@ static void fill_variant(ga__record *record, const variant *v, const layout *l)
     ga__record_setf(record, GA__KEY(bounds), "%d, %d", GA__SCAN_BLOCK, min_blocks(v));
     ga__record_set_number(record, GA__KEY(chunk), GA__SCAN_CHUNK);
     ga__record_set_number(record, GA__KEY(strip), GA__SCAN_STRIP);
+    ga__record_set_number(record, GA__KEY(piece), GA__SCAN_PIECE);
     ga__record_set_number(record, GA__KEY(accumulator_bytes), v->value_bytes);
     ga__record_set_number(record, GA__KEY(state_words), (int64_t)(bytes / WORD));
     ga__record_set_number(record, GA__KEY(state_bytes), (int64_t)ga__scan_tile_bytes(v));

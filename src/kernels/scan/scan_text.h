@@ -7,8 +7,9 @@
 #include "kernels/variant.h"
 
 /* Host: elements of a tile, 128 KiB of float32, so that a tile is still in the cache when it is
- * walked again; rows that a block of columns has side by side. */
-enum { GA__SCAN_CHUNK = 1 << 15, GA__SCAN_STRIP = 512 };
+ * walked again; rows that a block of columns has side by side; elements that are added one after
+ * another, with what precedes them at most 50 roundings. */
+enum { GA__SCAN_CHUNK = 1 << 15, GA__SCAN_STRIP = 512, GA__SCAN_PIECE = 48 };
 
 /* Threads of a block on CUDA. */
 enum { GA__SCAN_BLOCK = 256 };
@@ -32,6 +33,7 @@ typedef struct ga__scan_variant {
     bool columns; /* neighbouring threads take neighbouring rows */
     bool wide;    /* 64-bit indices */
     bool exclusive : 1, initial : 1;
+    bool sums : 1;                 /* of floats: they keep what they round away */
     bool chained;                  /* a block has one tile of a row */
     bool segmented;                /* some elements start a segment */
     uint8_t folds : 2, choice : 2; /* CUDA: a ga__folds, a ga__choice_pass */
@@ -53,6 +55,9 @@ size_t ga__scan_param_words(const ga__scan_variant *v);
 
 /* Bytes that an accumulator with the marks of segments does not exceed. */
 size_t ga__scan_state_bytes(const ga__scan_variant *v);
+
+/* Those that a carry does not exceed: for a sum, also what it rounds away. */
+size_t ga__scan_carry_bytes(const ga__scan_variant *v);
 
 /* Host: bytes that a tile leaves for the next one. */
 size_t ga__scan_tile_bytes(const ga__scan_variant *v);
