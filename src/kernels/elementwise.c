@@ -183,16 +183,11 @@ static inline size_t most_params(size_t axes, int noperands, size_t operands)
            GA__BOUND_WORDS * (size_t)noperands + GA__MOST_STAGES * stage;
 }
 
-static inline size_t words_of_call(int ndim, int noperands, const ga__operand *operands)
+inline size_t ga__elementwise_most_params(int ndim, int noperands, const ga__operand *operands)
 {
     if (noperands <= GA__FEW_OPERANDS)
         return most_params(GA_MAX_NDIM + 1, noperands, (size_t)noperands * GA__OPERAND_WORDS);
     return most_params((size_t)ndim + 1, noperands, ga__operands_words(ndim, noperands, operands));
-}
-
-size_t ga__elementwise_most_params(int ndim, int noperands, const ga__operand *operands)
-{
-    return words_of_call(ndim, noperands, operands);
 }
 
 ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,
@@ -200,7 +195,7 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
 {
     /* As much as the call's operands and the index need. */
     int64_t strides[noperands + 1][GA_MAX_NDIM];
-    const size_t most = words_of_call(ndim, noperands, operands);
+    const size_t most = ga__elementwise_most_params(ndim, noperands, operands);
     uint64_t words[most];
     ga__params params = ga__params_in(words, most);
     plan p;

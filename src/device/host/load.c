@@ -149,22 +149,18 @@ int ga__host_resident_blocks(ga__device *device, ga__function *function, int thr
     return device->processors;
 }
 
-static inline void run_all(const call *c)
+static void run_all(void *context)
 {
+    const call *c = context;
     if (c->launch->grid == 1)
         c->function(c->launch->words, 0);
     else
         ga__pool_run(run_block, c, c->launch->grid, c->launch->in_order);
 }
 
-static void run_call(void *context)
-{
-    run_all(context);
-}
-
 static ga_status run_with_stack(call *c, size_t need)
 {
-    if (ga__with_stack(need, run_call, c))
+    if (ga__with_stack(need, run_all, c))
         return GA_OK;
     return ga__fail(GA_ERR_MEMORY,
                     "launch: the thread has %zu bytes of stack left; the kernel needs %zu",

@@ -288,15 +288,6 @@ static int64_t lay_out(const tile *t, const ga__nest *nest, ga__stage *s)
     return moved * s->vectors > INT32_MAX / 2 ? INT32_MAX / 2 : span;
 }
 
-/* Stretches of the results in a tile. */
-static int64_t count_stretches(const tile *t, const ga__nest *nest)
-{
-    int64_t stretches = 1;
-    for (int axis = t->run; axis < nest->ndim; axis++)
-        stretches *= t->extent[axis];
-    return stretches;
-}
-
 /* Neighbouring vectors of results take elements of a stage that lie `lanes` steps apart: log2 of
  * the banks between these. 0 if neighbours never meet in a bank. */
 static int banks_between(const ga__nest *nest, const ga__stage *s, int lanes)
@@ -310,9 +301,8 @@ static int banks_between(const ga__nest *nest, const ga__stage *s, int lanes)
 /* log2 of the neighbouring vectors that a warp takes. Four that are two banks apart do not meet. */
 static int choose_across(const tile *t, const ga__nest *nest, const wanted *w)
 {
-    const int64_t stretches = count_stretches(t, nest);
-    int across = stretches >= 4 ? 3 : stretches >= 2 ? 4 : 5;
-    for (int k = 0; k < t->nstages && stretches >= 4; k++)
+    int across = t->stretches >= 4 ? 3 : t->stretches >= 2 ? 4 : 5;
+    for (int k = 0; k < t->nstages && t->stretches >= 4; k++)
         if (banks_between(nest, &t->stage[k], w->lanes) == 1)
             across = 2;
     return across;
@@ -329,7 +319,7 @@ static void choose_swizzle(const ga__nest *nest, ga__stage *s, int lanes, int ac
     s->shift = !meet ? 0 : between > LINE_SHIFT ? between : LINE_SHIFT;
 }
 
-static void lay_out_all(tile *t, const ga__nest *nest, const wanted *w)
+static void lay_out_all(tile *t, const ga__nest *nest)
 {
     t->shared = 0;
     for (int k = 0; k < t->nstages; k++) {
@@ -337,9 +327,6 @@ static void lay_out_all(tile *t, const ga__nest *nest, const wanted *w)
         s->offset = (int)least(t->shared, INT32_MAX / 2);
         t->shared += round_up(lay_out(t, nest, s) + s->unit + GA__VECTOR_BYTES, LINE);
     }
-    const int across = choose_across(t, nest, w);
-    for (int k = 0; k < t->nstages; k++)
-        choose_swizzle(nest, &t->stage[k], w->lanes, across);
 }
 
 /* ---- The whole ---- */
@@ -375,9 +362,13 @@ static void order_tiles(tile *t, int ndim)
 /* Vectors and stretches of the results, and which of them the threads of a warp take. */
 static void share_out(tile *t, const ga__nest *nest, const wanted *w)
 {
-    const int64_t stretches = count_stretches(t, nest);
+    int64_t stretches = 1;
+    for (int axis = t->run; axis < nest->ndim; axis++)
+        stretches *= t->extent[axis];
     t->stretches = (int)stretches;
     t->across = choose_across(t, nest, w);
+    for (int k = 0; k < t->nstages; k++)
+        choose_swizzle(nest, &t->stage[k], w->lanes, t->across);
     t->ends = t->spare > 0 || t->total % w->lanes != 0;
     t->turns = (int)ga__ceil_div(t->vectors, 1 << t->across);
     t->ids = t->turns * GA__WARP * (int)ga__ceil_div(stretches, GA__WARP >> t->across);
@@ -414,7 +405,7 @@ static bool try_budget(tile *t, const ga__nest *nest, const wanted *w, int64_t b
     set_total(t, nest);
     t->part = one ? round_up(t->total + t->spare, t->align) : part;
     t->vectors = (int)ga__ceil_div(t->part + (t->part % t->align ? t->spare : 0), w->lanes);
-    lay_out_all(t, nest, w);
+    lay_out_all(t, nest);
     share_out(t, nest, w);
     return t->shared <= w->shared / 2;
 }
