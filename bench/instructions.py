@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-MOST_FOR_A_SITE = 32
+MOST_FOR_A_SITE = 40
 RUNS = 4
 
 

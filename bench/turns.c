@@ -38,8 +38,8 @@ typedef struct library {
     ga_kernel *custom;
 } library;
 
-/* What a process is asked for: so many calls of a row of n elements. Arrays stay until another row.
- */
+/* What a process is asked for: a number of calls of a row of n elements. Arrays stay until another
+ * row. */
 typedef struct request {
     int row, calls;
     int64_t n;

@@ -119,9 +119,6 @@ gpuarray *file_load(const char *what, const char *path);
 /* A text in quotes, or null. */
 void json_text(const char *text);
 
-/* A further member of an object: a number, or null for NaN and infinities, which JSON lacks. */
-void json_number(const char *name, double value);
-
 /* [2, 3]. */
 void json_shape(const gpuarray *x);
 

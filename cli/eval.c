@@ -49,10 +49,26 @@ static int explain(const request *r, const arguments *a)
     return finish_output();
 }
 
+/* Prints the one element of a result. The options of printing are for elements of lists, so it is
+ * printed as a list of one, without the brackets. */
+static int show_element(const gpuarray *result)
+{
+    gpuarray *list = ga_ravel(result);
+    char *text = list ? ga_format(list) : NULL;
+    ga_free(list);
+    if (!text)
+        return complain_error();
+    printf("%.*s\n", (int)strlen(text) - 2, text + 1);
+    free(text);
+    return finish_output();
+}
+
 static int show(const request *r, const gpuarray *result)
 {
     if (r->json)
         return json_array(result, r->precision) ? finish_output() : STATUS_BAD;
+    if (r->precision >= 0 && ga_ndim(result) == 0)
+        return show_element(result);
     return ga_print(result) == GA_OK ? finish_output() : complain_error();
 }
 
@@ -286,6 +302,21 @@ static int read_options(const command *c, int argc, char **argv, request *r)
     }
 }
 
+/* Complains if an option has no effect beside the others. */
+static bool check_options(const command *c, const request *r)
+{
+    if (r->json && (r->explain || r->output))
+        return complain_usage(c, "eval: --json prints the value: leave out %s",
+                              r->output ? "--output" : "--explain"),
+               false;
+    const bool digits = r->output ? has_suffix(r->output, ".csv") : !r->explain;
+    if (r->precision >= 0 && !digits)
+        return complain_usage(c, "eval: %s has no digits: leave out --precision",
+                              r->output ? "a .npy file" : "a plan"),
+               false;
+    return true;
+}
+
 static int run_eval(const command *c, int argc, char **argv)
 {
     request r = {.expression = NULL, .precision = -1};
@@ -294,9 +325,8 @@ static int run_eval(const command *c, int argc, char **argv)
 
     if (found != 0)
         return found == OPTION_DONE ? 0 : STATUS_BAD;
-    if (r.json && (r.explain || r.output))
-        return complain_usage(c, "eval: --json prints the value: leave out %s",
-                              r.output ? "--output" : "--explain");
+    if (!check_options(c, &r))
+        return STATUS_BAD;
     if (!r.file && optind == argc)
         return complain_usage(c, "eval: no expression is given");
     if (r.file && !read_expression(&r)) {
@@ -328,7 +358,7 @@ static const char help[] =
     "is\n"
     "                         complete; \"-\" writes a .npy file to standard output\n"
     "  -t, --dtype DTYPE      converts the result: float32, int8, ...\n"
-    "  -p, --precision N      digits of printed numbers\n"
+    "  -p, --precision N      digits of printed numbers and of .csv files\n"
     "  -j, --json             prints dtype, shape and value as a line of JSON: NaN and infinities "
     "are\n"
     "                         null, complex numbers pairs\n"

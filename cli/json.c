@@ -22,14 +22,6 @@ void json_text(const char *text)
     putchar('"');
 }
 
-void json_number(const char *name, double value)
-{
-    if (isfinite(value))
-        printf(", \"%s\": %.17g", name, value);
-    else
-        printf(", \"%s\": null", name);
-}
-
 void json_shape(const gpuarray *x)
 {
     putchar('[');

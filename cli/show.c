@@ -9,13 +9,20 @@
 enum { WIDE = 64, HIGH = 20 }; /* characters of a picture */
 
 typedef struct facts {
-    bool numbers;         /* the elements are real numbers, */
-    bool floats;          /* which may be NaN */
+    bool reals;           /* the elements are real numbers, which have extremes, */
+    bool complex;         /* or complex ones; structs have only a size */
+    bool floats;          /* may be NaN */
     elements least, most; /* of one cell each; cells is NULL if all are NaN */
     double low, high;     /* the same as numbers */
-    double mean;
+    elements mean;        /* of complex numbers: of two cells */
     int64_t nans;
 } facts;
+
+/* Whether there are numbers to describe. */
+static bool has_values(const facts *f, const gpuarray *x)
+{
+    return (f->reals || f->complex) && ga_size(x) > 0;
+}
 
 static double number(gpuarray *x)
 {
@@ -24,38 +31,54 @@ static double number(gpuarray *x)
     return value;
 }
 
-/* Keeps the one element of x, which it frees: every digit of an integer in e, and a number. */
-static bool keep(gpuarray *x, elements *e, double *value)
+/* Keeps the one element of x, which it frees, with every digit. */
+static bool keep(gpuarray *x, elements *e)
 {
     if (!x)
         return complain_error(), false;
     const bool kept = elements_init(e, x);
-    *value = kept ? number(x) : (ga_free(x), (double)NAN);
+    ga_free(x);
     return kept;
+}
+
+/* Keeps an extreme also as a number. */
+static bool keep_extreme(gpuarray *x, elements *e, double *value)
+{
+    *value = x ? ga_item_double(x) : (double)NAN;
+    return keep(x, e);
+}
+
+/* The facts of elements that are not all NaN. Complains on failure. */
+static bool find_values(facts *f, const gpuarray *x)
+{
+    if (f->reals && (!keep_extreme(f->floats ? ga_nanmin(x) : ga_min(x), &f->least, &f->low) ||
+                     !keep_extreme(f->floats ? ga_nanmax(x) : ga_max(x), &f->most, &f->high)))
+        return false;
+    return keep(f->complex  ? ga_nanmean(x, .dtype = GA_COMPLEX128)
+                : f->floats ? ga_nanmean(x, .dtype = GA_FLOAT64)
+                            : ga_mean(x),
+                &f->mean);
 }
 
 /* Extremes and mean leave NaN out. Complains on failure. */
 static bool find_facts(facts *f, const gpuarray *x)
 {
     const ga_dtype dtype = ga_dtype_of(x);
-    const bool floats = ga_isdtype(dtype, "real floating");
-    const double nan = (double)NAN;
-    *f = (facts){.floats = floats, .low = nan, .high = nan, .mean = nan};
-    f->numbers = floats || ga_isdtype(dtype, "bool") || ga_isdtype(dtype, "integral");
-    if (!f->numbers || ga_size(x) == 0)
+    *f = (facts){
+        .complex = ga_isdtype(dtype, "complex floating"), .low = (double)NAN, .high = (double)NAN};
+    f->floats = f->complex || ga_isdtype(dtype, "real floating");
+    f->reals =
+        !f->complex && (f->floats || ga_isdtype(dtype, "bool") || ga_isdtype(dtype, "integral"));
+    if (!has_values(f, x))
         return true;
-    if (floats) {
+    if (f->floats) {
         gpuarray *missing = ga_isnan(x);
         f->nans = missing ? (int64_t)number(ga_count_nonzero(missing)) : 0;
         ga_free(missing);
     }
-    if (ga_error() == GA_OK && f->nans < ga_size(x)) {
-        if (!keep(floats ? ga_nanmin(x) : ga_min(x), &f->least, &f->low) ||
-            !keep(floats ? ga_nanmax(x) : ga_max(x), &f->most, &f->high))
-            return false;
-        f->mean = number(floats ? ga_nanmean(x, .dtype = GA_FLOAT64) : ga_mean(x));
-    }
-    return ga_error() == GA_OK || (complain_error(), false);
+    if (ga_error() != GA_OK)
+        return complain_error(), false;
+    return f->nans == ga_size(x) || find_values(f, x);
 }
 
 /* ---- The picture ---- */
@@ -139,40 +162,68 @@ static void print_shape(const gpuarray *x)
     printf("%s)", ga_ndim(x) == 1 ? "," : "");
 }
 
-/* A further member of an object: an extreme, with all its digits. */
-static void print_member(const char *name, const elements *e, double value)
+/* A number of a further member of an object. JSON lacks infinities and NaN, so they are texts. */
+static void print_cell(const elements *e, int64_t k, int precision)
 {
-    printf(", \"%s\": ", name);
+    const double value = e->kind == 'f' ? e->cells[k].f : 0;
     if (isfinite(value))
-        elements_write(stdout, e, 0, -1);
+        elements_write(stdout, e, k, precision);
     else
-        fputs("null", stdout);
+        fputs(isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"", stdout);
 }
 
-static void print_json(const char *path, const gpuarray *x, const facts *f)
+/* A further member of an object: null if all elements are NaN. */
+static void print_member(const char *name, const elements *e, bool pair, int precision)
+{
+    printf(", \"%s\": ", name);
+    if (!e->cells) {
+        fputs("null", stdout);
+        return;
+    }
+    fputs(pair ? "[" : "", stdout);
+    print_cell(e, 0, precision);
+    if (pair) {
+        fputs(", ", stdout);
+        print_cell(e, 1, precision);
+        putchar(']');
+    }
+}
+
+static void print_json(const char *path, const gpuarray *x, const facts *f, int precision)
 {
     fputs("{\"file\": ", stdout);
     json_text(path);
     printf(", \"dtype\": \"%s\", \"shape\": ", ga_dtype_name(ga_dtype_of(x)));
     json_shape(x);
     printf(", \"bytes\": %zu", ga_nbytes(x));
-    if (f->numbers && ga_size(x) > 0) {
-        print_member("min", &f->least, f->low);
-        print_member("max", &f->most, f->high);
-        json_number("mean", f->mean);
+    if (has_values(f, x)) {
+        if (f->reals) {
+            print_member("min", &f->least, false, precision);
+            print_member("max", &f->most, false, precision);
+        }
+        print_member("mean", &f->mean, f->complex, precision);
         printf(", \"nan\": %lld", (long long)f->nans);
     }
     fputs("}\n", stdout);
 }
 
 /* An integer has all its digits. */
-static void print_extreme(const char *name, const elements *e, double value, int precision)
+static void print_value(const char *name, const elements *e, int precision)
 {
-    printf("%s ", name);
-    if (isnan(value))
-        fputs("nan", stdout);
-    else
+    printf("  %s ", name);
+    if (e->cells)
         elements_write(stdout, e, 0, precision);
+    else
+        fputs("nan", stdout);
+}
+
+static void print_imaginary(const elements *e, int precision)
+{
+    if (!e->cells)
+        return;
+    fputs(e->cells[1].f < 0 ? "" : "+", stdout);
+    elements_write(stdout, e, 1, precision);
+    putchar('j');
 }
 
 static int print_text(const char *path, const gpuarray *x, const facts *f, int precision)
@@ -180,15 +231,19 @@ static int print_text(const char *path, const gpuarray *x, const facts *f, int p
     printf("%s: %s ", path, ga_dtype_name(ga_dtype_of(x)));
     print_shape(x);
     printf(", %s\n", size_text((double)ga_nbytes(x)));
-    if (!f->numbers || ga_size(x) == 0)
+    if (!has_values(f, x))
         return 0;
-    print_extreme("  min", &f->least, f->low, precision);
-    print_extreme("  max", &f->most, f->high, precision);
-    printf("  mean %.*g", precision, isnan(f->mean) ? (double)NAN : f->mean);
+    if (f->reals) {
+        print_value("min", &f->least, precision);
+        print_value("max", &f->most, precision);
+    }
+    print_value("mean", &f->mean, precision);
+    if (f->complex)
+        print_imaginary(&f->mean, precision);
     if (f->floats)
         printf("  NaN %lld", (long long)f->nans);
     putchar('\n');
-    return draw(x, f);
+    return f->reals ? draw(x, f) : 0;
 }
 
 static int show_file(const char *path, bool json, int precision)
@@ -198,11 +253,12 @@ static int show_file(const char *path, bool json, int precision)
     gpuarray *x = file_load("show", path);
     if (!x)
         return STATUS_BAD;
-    if (find_facts(&f, x)) {
-        status = json ? (print_json(path, x, &f), 0) : print_text(path, x, &f, precision);
-        elements_reset(&f.least);
-        elements_reset(&f.most);
-    }
+    if (find_facts(&f, x))
+        status = json ? (print_json(path, x, &f, precision), 0)
+                      : print_text(path, x, &f, precision < 0 ? 6 : precision);
+    elements_reset(&f.least);
+    elements_reset(&f.most);
+    elements_reset(&f.mean);
     ga_free(x);
     return status;
 }
@@ -215,7 +271,7 @@ static int run_show(const command *c, int argc, char **argv)
                                           {"precision", required_argument, NULL, 'p'},
                                           {NULL, 0, NULL, 0}};
     bool json = false;
-    int found, precision = 6, status = 0;
+    int found, precision = -1, status = 0;
     const char *device = NULL;
 
     while ((found = next_option(c, argc, argv, ":hjd:p:", names)) != -1) {
@@ -242,12 +298,14 @@ static const char help[] =
     "\n"
     "Prints what each .npy or .csv file holds: dtype, shape, minimum, maximum, mean, the number "
     "of\n"
-    "NaNs, and a small picture of it, or of the first plane of its last two axes. \"-\" is "
-    "standard\n"
-    "input.\n"
+    "NaNs, and a small picture of it, or of the first plane of its last two axes. Complex numbers "
+    "have\n"
+    "a mean and NaNs only, structs neither. \"-\" is standard input.\n"
     "\n"
-    "  -j, --json           prints one line of JSON for each file instead\n"
-    "  -p, --precision N    significant digits of floating-point numbers (default: 6)\n"
+    "  -j, --json           prints one line of JSON for each file instead; what is infinite is\n"
+    "                       \"Infinity\" or \"-Infinity\", null if all elements are NaN\n"
+    "  -p, --precision N    significant digits of floating-point numbers (default: 6; in JSON "
+    "all)\n"
     "  -d, --device DEVICE  computes on cpu, cuda or cuda:N\n"
     "  -h, --help           prints this\n";
 

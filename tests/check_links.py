@@ -1,13 +1,14 @@
 """Checks that links within the tree lead somewhere, that README.md leads to each page, that the files and internal
 functions that docs/design.md names are there, and that README.md and docs/quarry.1 have the variables that the code
-reads: check_links.py ROOT.
+reads: check_links.py ROOT. With --installed it checks the links of an installed tree, which has no sources.
 """
 import re
 import sys
 from pathlib import Path
 
-root = Path(sys.argv[1])
-pages = [path for pattern in ("*.md", "docs/*.md", "bench/*.md") for path in sorted(root.glob(pattern))]
+installed, root = "--installed" in sys.argv, Path(sys.argv[-1])
+pages = [path for pattern in ("*.md", "docs/*.md", "bench/*.md", "bench/results/*.md", "examples/**/*.md",
+                              "tests/**/*.md") for path in sorted(root.glob(pattern))]
 
 
 def without_code(path):
@@ -35,17 +36,26 @@ for page in pages:
             wrong.append(f"{page.relative_to(root)}: {name or page.name} has no heading #{heading}")
 unlinked = [page.relative_to(root) for page in pages if page.parent.name == "docs" and page not in linked]
 wrong += [f"README.md has no link to {page}" for page in unlinked]
-text = (root / "docs/design.md").read_text()
-sources = [path for folder in ("src", "include", "templates") for path in sorted((root / folder).rglob("*.*"))]
-code = "".join(path.read_text() for path in sources)
-wrong += [f"docs/design.md: there is no {name}" for name in sorted(set(re.findall(r"\bga__\w+", text)))
-          if not re.search(rf"\b{name}\b", code)]
-names = re.findall(r"(?:\w+/)*\w+\.(?:c|h|def|tmpl|cuda|host|py|sh)\b", re.sub(r"\*\w*\.\w+", "", text))
-for name in sorted(set(names)):
-    if not (root / name).exists() and not any(str(path).endswith("/" + name) for path in sources):
-        wrong.append(f"docs/design.md: there is no {name}")
-for variable in sorted(set(re.findall(r'"(QUARRY_[A-Z_]+|CUDA_HOME|CUDA_PATH|TMPDIR)"', code))):
-    wrong += [f"{page} does not have {variable}" for page in ("README.md", "docs/quarry.1")
-              if not re.search(rf"\b{variable}\b", (root / page).read_text())]
+
+
+def source_errors():
+    """What docs/design.md names and the sources lack, and the variables of the code that no page has."""
+    text = (root / "docs/design.md").read_text()
+    sources = [path for folder in ("src", "include", "templates") for path in sorted((root / folder).rglob("*.*"))]
+    code = "".join(path.read_text() for path in sources)
+    lost = [f"docs/design.md: there is no {name}" for name in sorted(set(re.findall(r"\bga__\w+", text)))
+              if not re.search(rf"\b{name}\b", code)]
+    names = re.findall(r"(?:\w+/)*\w+\.(?:c|h|def|tmpl|cuda|host|py|sh)\b", re.sub(r"\*\w*\.\w+", "", text))
+    for name in sorted(set(names)):
+        if not (root / name).exists() and not any(str(path).endswith("/" + name) for path in sources):
+            lost.append(f"docs/design.md: there is no {name}")
+    for variable in sorted(set(re.findall(r'"(QUARRY_[A-Z_]+|CUDA_HOME|CUDA_PATH|TMPDIR)"', code))):
+        lost += [f"{page} does not have {variable}" for page in ("README.md", "docs/quarry.1")
+                 if not re.search(rf"\b{variable}\b", (root / page).read_text())]
+    return lost
+
+
+if not installed:
+    wrong += source_errors()
 print("\n".join(wrong) or f"the links of {len(pages)} pages lead somewhere")
 sys.exit(bool(wrong))

@@ -1,7 +1,7 @@
 """Checks the site that tools/make_site.py made: check_site.py FOLDER REFERENCE.
 
-Each link leads to a file and a heading of the site, nothing is loaded from elsewhere, and the search finds the headings
-of REFERENCE, docs/reference.md.
+Each link leads to a file and a heading of the site, nothing is loaded from elsewhere, no list or table is left as text
+of a paragraph, and the search finds the headings of REFERENCE, docs/reference.md.
 """
 import json
 import re
@@ -12,15 +12,20 @@ from urllib.parse import unquote, urlsplit
 
 
 class Page(HTMLParser):
-    """The links of a page, what it loads, and the names in it."""
+    """The links of a page, what it loads, the names in it, and the texts of its paragraphs outside tables."""
 
     def __init__(self, text):
         super().__init__()
-        self.links, self.loads, self.names = [], [], set()
+        self.links, self.loads, self.names, self.paragraphs = [], [], set(), []
+        self.inside, self.in_table = False, False
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         known = dict(attributes)
+        self.in_table |= tag == "table"
+        if tag == "p" and not self.in_table:
+            self.inside = True
+            self.paragraphs.append("")
         self.names |= {known[key] for key in ("id", "name") if known.get(key)}
         if tag == "a" and known.get("href"):
             self.links.append(known["href"])
@@ -28,6 +33,19 @@ class Page(HTMLParser):
             self.loads.append(known["href"])
         elif known.get("src"):
             self.loads.append(known["src"])
+
+    def handle_endtag(self, tag):
+        self.inside &= tag != "p"
+        self.in_table &= tag != "table"
+
+    def handle_data(self, text):
+        if self.inside:
+            self.paragraphs[-1] += text
+
+    def markup(self):
+        """Lines of paragraphs that were written as items of lists, as rows of tables, or as fences."""
+        return [line for text in self.paragraphs for line in text.splitlines()
+                if re.match(r"\s*(\d+\. |[-*] |\||```)", line)]
 
 
 def lost(pages, path, link):
@@ -50,6 +68,7 @@ def main():
         wrong += [f"{place}: nothing is at {link}" for link in page.links if lost(pages, path, link)]
         wrong += [f"{place} loads {name}" for name in page.loads
                   if urlsplit(name).netloc or not (path.parent / urlsplit(name).path).is_file()]
+        wrong += [f"{place}: markup in a paragraph: {line}" for line in page.markup()]
     text = (folder / "searchindex.js").read_text(encoding="utf-8")
     known = json.loads(text.removeprefix("Search.setIndex(").rstrip().removesuffix(")"))["alltitles"]
     names = re.findall(r"\w+", " ".join(re.findall(r"^### (.*)$", reference.read_text(encoding="utf-8"), flags=re.M)))

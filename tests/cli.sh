@@ -73,6 +73,7 @@ save('x.npy', '<f8', '(2, 3)', 'd', [3, 0, 1, -1, 2, 8])
 save('y.npy', '<f4', '(3,)', 'f', [4, 1, 0])
 save('i.npy', '<i4', '(4,)', 'i', [1, 2, 3, -4])
 save('e.npy', '<f8', '(0,)', 'd', [])
+save('c.npy', '<c16', '(3,)', 'd', [1, 1, 3, -11 / 3, float('nan'), 0])
 save('2.5', '<i4', '()', 'i', [7])
 save('big.npy', '<f8', '(2000, 1000)', 'd', [1.0] * 2000000)
 save('text.npy', '<f8', '(50, 1000)', 'd', [1.0] * 50000)
@@ -126,6 +127,18 @@ printf '2\n' > one.csv
 printf '# the root\nsqrt(x)\n' > f.txt
 gives '[2. 1. 0.]' eval -f f.txt x=y.npy --precision 3
 gives '[1.414]' eval -f f.txt x=one.csv -p 3
+gives '0.722' eval 'mean(x)/3' x=x.npy -p 3
+gives '2.' eval 'mean(x)' x=x.npy -p 0
+gives '13.' eval 'sum(x)' x=x.npy -p 4
+gives '1.+0.333j' eval '(3 + 1j)/3' -p 3
+gives '13' eval 'sum(int32(x))' x=x.npy -p 1
+gives '' eval 'x/3' x=one.csv -p 3 -o r.csv
+[ "$(cat r.csv)" = 0.667 ] || complain "eval -p 3 -o r.csv writes $(cat r.csv)"
+rm -f r.csv
+fails '.npy file has no digits: leave out --precision' eval x x=x.npy -p 3 -o r.npy
+fails '.npy file has no digits' eval x x=x.npy -p 3 -e -o r.npy
+fails '.npy file has no digits' eval x x=x.npy -p 3 -o -
+fails 'a plan has no digits' eval x x=x.npy -p 3 -e
 printf 't = x -\n    mean(\n  x)\n\n# a statement a line\nu = t * 2;\nu\n  + 1\n' > f.txt
 printf '0,2\n' > two.csv
 gives '[[-1.  3.]]' eval -f f.txt x=two.csv
@@ -172,7 +185,24 @@ printf '%s\n' -inf,-1,nan 0,1,inf > wide.csv
 says 'min -inf  max inf  mean nan  NaN 1' show wide.csv
 says '^  |? ?|$' show wide.csv
 says '^  |+@?|$' show wide.csv
-says '"min": null, "max": null, "mean": null, "nan": 1}' show -j wide.csv
+says '"min": "-Infinity", "max": "Infinity", "mean": "NaN", "nan": 1}' show -j wide.csv
+printf '1,inf\n' > high.csv
+says '"min": 1, "max": "Infinity", "mean": "Infinity", "nan": 0}' show -j high.csv
+printf 'nan,nan\n' > lost.csv
+says '"min": null, "max": null, "mean": null, "nan": 2}' show -j lost.csv
+says 'min nan  max nan  mean nan  NaN 2$' show lost.csv
+says '"min": -1, "max": 8, "mean": 2.1666666666666665, "nan": 0}' show -j x.npy
+says '"min": -1, "max": 8, "mean": 2.17, "nan": 0}' show -j x.npy -p 3
+gives 'c.npy: complex128 (3,), 48 B
+  mean 2-1.33333j  NaN 1' show c.npy
+says '"bytes": 48, "mean": \[2, -1.33\], "nan": 1}' show --json c.npy -p 3
+gives '' eval 'complex64(c[:1]) + float32(1e38)*10j' c=c.npy -o w.npy
+gives 'w.npy: complex64 (1,), 8 B
+  mean 1+infj  NaN 0' show w.npy
+says '"mean": \[1, "Infinity"\], "nan": 0}' show --json w.npy
+gives '' eval 'c[-1:]' c=c.npy -o w.npy
+says '  mean nan  NaN 1$' show w.npy
+says '"bytes": 16, "mean": null, "nan": 1}' show -j w.npy
 gives '' eval 'n + uint64(i)*0' n=18446744073709551615 i=i.npy -o n.npy
 says 'min 18446744073709551615  max 18446744073709551615' show n.npy
 says '"min": 18446744073709551615, "max"' show --json n.npy
@@ -234,15 +264,19 @@ else
     echo "cli.sh: skipped reading a result with NumPy, which is not installed (tools/run-tests.sh installs it)"
 fi
 
-# The README's lines.
+# The lines of the pages and of the manual. Other lines for the shell install things or take long.
 cp big.npy huge.npy
-grep '^quarry eval' "$root/README.md" > lines
-[ "$(wc -l < lines)" -ge 2 ] || complain "README.md has no lines of quarry eval"
+cp x.npy a.npy
+cp x.npy b.npy
+cat "$root"/README.md "$root"/docs/*.md | grep -E '^quarry (eval|info|show|cache)( |$)' > lines
+[ "$(wc -l < lines)" -ge 4 ] || complain "the pages have no lines of quarry eval and quarry info"
+sed -n '/^.SH EXAMPLES/,$ s/\\//gp' "$root/docs/quarry.1" | grep '^quarry ' >> lines
+[ "$(wc -l < lines)" -ge 9 ] || complain "quarry.1 has no examples"
 while read -r line; do
     (quarry() { "$quarry" "$@"; } && eval "$line") > out 2> err && [ ! -s err ] ||
         complain "$line: $(cat out err)"
 done < lines
-rm -f r.npy huge.npy
+rm -f r.npy huge.npy a.npy b.npy
 
 # Chunks: small ones give the same result as the whole.
 for chunk in 24 48 1K 1M; do

@@ -34,6 +34,9 @@ if [ -e installed/tests ] || find installed -name '*cmocka*' -o -name 'test_*' |
     complain "tests are installed"
 fi
 
+python3 "$root/tests/check_links.py" --installed installed/share/doc/quarry > links.log ||
+    complain "pages: $(cat links.log)"
+
 # No path of this machine, apart from the prefix that the relocatable file does not need.
 grep -nE '(^|[ =])/|\.a( |$)' "$PKG_CONFIG_PATH/quarry.pc" && complain "quarry.pc has paths of this machine"
 grep -rn "$build" installed/include "$PKG_CONFIG_PATH" installed/"$libdir"/cmake &&
@@ -86,6 +89,19 @@ if [ "$linking" != static ]; then
         grep -vE '^(linux-vdso|/lib.*/ld-|ld-|libc\.so|libm\.so)')
     [ -z "$needs" ] || complain "libquarry.so needs $needs"
 fi
+# The commands of pages that compile a program.
+cat "$root/README.md" "$root"/docs/*.md | grep '^cc program.c ' > commands
+[ "$(wc -l < commands)" -ge 3 ] || complain "the pages have no commands of cc"
+while read -r command; do
+    case $command in
+    *--static*) [ "$linking" = shared ] && continue ;;
+    *) [ "$linking" = static ] && continue ;;
+    esac
+    rm -f program
+    sh -c "${command%% && *}" > link.log 2>&1 && runs ./program || complain "$command: $(cat link.log)"
+done < commands
+rm -f program
+
 # A Makefile.
 python3 "$root/tests/page_blocks.py" make "$root/docs/install.md" > Makefile
 make CC=cc > make.log 2>&1 && runs ./program || complain "Makefile: $(cat make.log)"
@@ -106,7 +122,8 @@ if [ "$linking" != shared ]; then
     build_c ./partly $flags && runs ./partly
     ldd ./partly | grep -q quarry && complain "partly: needs libquarry.so"
     if [ "$has_cuda" = true ]; then
-        echo "package.sh: skipped -static: NVIDIA's runtime library does not bear it (docs/install.md)"
+        echo "package.sh: skipped -static: NVIDIA's runtime library does not support it (docs/install.md); the test" \
+            "\"linked with -static\" leaves it out"
     else
         # shellcheck disable=SC2086
         build_c ./whole -static $flags && runs ./whole

@@ -15,7 +15,7 @@
 
 enum { PROCESSORS = 2, MOST_BYTES = 1 << 21, TRIALS = 6 };
 
-/* One call: n elements, a table or so many bins, and the seed of both. */
+/* One call: n elements, a table or a number of bins, and the seed of both. */
 typedef struct trial {
     int64_t n, m;
     uint64_t seed;

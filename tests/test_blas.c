@@ -160,7 +160,7 @@ static void missing_library_is_replaced(void **state)
 static void library_without_a_symbol_is_replaced(void **state)
 {
     (void)state;
-    expect(&(outcome){.file = named("QUARRY_CUBLASLT"),
+    expect(&(outcome){.file = named("FAKE_CUBLASLT"),
                       .text = "has no cblas_sgemm, which BLAS 3.0 has"});
 }
 

@@ -237,7 +237,12 @@ static void fast_memory_ends_columns_earlier(void **state)
                 fail_msg("%s (%lld, %lld): wanted%s one kernel", ga_dtype_name(cases[k].dtype),
                          (long long)cases[k].longest + more, (long long)cases[k].width,
                          more ? " not" : "");
+}
+
+static int forget_memory_rate(void **state)
+{
     simulated_device.memory_rate = 0;
+    return use_default_device(state);
 }
 
 /* Columns of one reduction are soon faster by the steps, which read them once as well. */
@@ -369,7 +374,7 @@ int main(int argc, char **argv)
         simulating_test(every_form_of_cuda),
         simulating_test(every_form_of_the_host),
         simulating_test(columns_fit_or_keep_the_steps),
-        simulating_test(fast_memory_ends_columns_earlier),
+        cmocka_unit_test_teardown(fast_memory_ends_columns_earlier, forget_memory_rate),
         simulating_test(windows_of_any_shape),
         simulating_test(calls_on_both_devices),
         simulating_test(long_columns_of_one_step_are_reduced),

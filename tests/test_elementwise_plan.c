@@ -33,6 +33,8 @@ typedef struct planned {
 static void start(planned *p, int arch)
 {
     memset(p, 0, sizeof *p);
+    memset(&p->plan, 0x5a, sizeof p->plan); /* as on a stack: nothing is zero */
+    p->plan.noperands = 0;
     p->device.arch = arch;
     p->device.processors = PROCESSORS;
     p->device.shared_bytes = SHARED;
@@ -542,7 +544,21 @@ static void narrow_arrays_have_one_stretch(void **state)
         }
 }
 
-/* The bank of each of the 8 neighbouring vectors of 16 bytes that a warp takes elements from. */
+/* How many of the neighbouring vectors that a warp takes meet in a bank, from this one on. */
+static int most_that_meet(const ga__elementwise_plan *q, int first)
+{
+    const ga__stage *s = &q->tile.stage[0];
+    int met[8] = {0}, most = 0;
+    for (int v = 0; v < 1 << q->tile.across; v++) {
+        const int64_t at = (first + v * q->head.lanes) * s->step[0];
+        const int n = ++met[(at ^ (at >> s->shift & s->mask)) / 16 % 8];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Copies write a line's vectors in their order. Two vectors may meet where four banks lie between
+ * neighbours: there a line has no bits that tell them apart. */
 static void neighbours_are_in_all_banks(void **state)
 {
     (void)state;
@@ -553,14 +569,10 @@ static void neighbours_are_in_all_banks(void **state)
             const ga__stage *s = &q->tile.stage[0];
             if (q->head.square || q->tile.stretches < 4)
                 continue;
-            for (int first = 0; first < 100; first++) {
-                unsigned banks = 0;
-                for (int v = 0; v < 8; v++) {
-                    const int64_t at = (first + v * q->head.lanes) * s->step[0];
-                    banks |= 1u << ((at ^ (at >> s->shift & s->mask)) / 16 % 8);
-                }
-                assert_int_equal(banks, 255);
-            }
+            assert_true(s->mask == 0 || s->shift >= 3);
+            const bool two = q->head.lanes * s->step[0] / 16 % 8 == 4;
+            for (int first = 0; first < 100; first++)
+                assert_in_range(most_that_meet(q, first), 1, two ? 2 : 1);
         }
 }
 
@@ -603,7 +615,9 @@ static void stages_of_short_stretches_fit(void **state)
             add(&p, by_size[d], 1 << 20, SHAPE(length, 4096, 4096),
                 STRIDES(1, length + 3, 4096 * (length + 3)));
             const ga__elementwise_plan *q = plan_it(&p);
-            tiled += q->head.tiled && !q->head.square;
+            if (!q->head.tiled || q->head.square)
+                continue;
+            tiled++;
             assert_true(q->tile.shared <= SHARED / 2);
         }
     assert_true(tiled > 100);

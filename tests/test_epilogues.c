@@ -217,17 +217,8 @@ static void functions_named_relu_take_one_operand(void **state)
 static void library_adds_what_it_can(void **state)
 {
     (void)state;
-    static const ga__product_verbs verbs = {.found = ga__cublaslt_found,
-                                            .takes = ga__cublaslt_takes,
-                                            .multiply = ga__cublaslt_multiply};
-    const char *path = getenv("QUARRY_CUBLASLT");
-    if (!path || !strstr(path, "fake_cublaslt")) {
-        puts("skipped: QUARRY_CUBLASLT is not the tests' library");
-        skip();
-    }
-    int *const epilogues = dlsym(dlopen(path, RTLD_NOW), "fake_epilogues");
+    int *const epilogues = dlsym(dlopen(simulate_cublaslt(), RTLD_NOW), "fake_epilogues");
     assert_non_null(epilogues);
-    simulate_products(&verbs);
     GA_SCOPE {
         operands o = operands_of(GA_FLOAT32, 33, 20, 17);
         const int before = *epilogues, launches = simulated.launches;

@@ -234,7 +234,7 @@ static void all_indices_may_sum(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-/* So many that each word has copies. */
+/* Enough tuples for copies of each word. */
 static void copies_are_added(void **state)
 {
     enum { MANY = 3 << 18 };

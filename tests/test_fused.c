@@ -93,7 +93,7 @@ static void every_form_as_the_steps(void **state)
         }
 }
 
-/* Whether the form over such matrices is one kernel on a GPU of so many processors. */
+/* Whether the form over such matrices is one kernel on a GPU with that number of processors. */
 static bool fuses_on(int processors, const char *text, ga_dtype dtype, int64_t rows, int64_t length)
 {
     bool fused = false;

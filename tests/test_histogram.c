@@ -374,7 +374,7 @@ static void any_allocation_may_fail(void **state)
     survive_failures(all_once);
 }
 
-/* Of two results in a scope of so many arrays, whose n-th allocation fails. */
+/* Two results in a scope of some arrays; the n-th allocation fails. */
 static void keep_two(const gpuarray *x, int arrays, int64_t n)
 {
     gpuarray *counts, *edges;

@@ -869,17 +869,8 @@ typedef struct fake {
 /* The library's counts, and the simulated device with it. */
 static fake use_fake(void)
 {
-    static const ga__product_verbs verbs = {.found = ga__cublaslt_found,
-                                            .takes = ga__cublaslt_takes,
-                                            .multiply = ga__cublaslt_multiply};
-    const char *path = getenv("QUARRY_CUBLASLT");
-    if (!path || !strstr(path, "fake_cublaslt")) {
-        puts("skipped: QUARRY_CUBLASLT is not the tests' library");
-        skip();
-    }
-    void *library = dlopen(path, RTLD_NOW);
+    void *library = dlopen(simulate_cublaslt(), RTLD_NOW);
     assert_non_null(library);
-    simulate_products(&verbs);
     return (fake){dlsym(library, "fake_choices"), dlsym(library, "fake_products"),
                   dlsym(library, "fake_live"), dlsym(library, "fake_broken"),
                   dlsym(library, "fake_schemes")};

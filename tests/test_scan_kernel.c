@@ -238,7 +238,7 @@ static void arrays_of_any_layout_and_numbers_are_arguments(void **state)
     ga_kernel_free(kernel);
 }
 
-/* An array of so many elements that indices have 64 bits. */
+/* An array so long that indices have 64 bits. */
 static void large_arrays_have_wide_indices(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ static void draw(int64_t size, uint64_t *seed)
     }
 }
 
-/* Keeps one of so many elements that are not 0. */
+/* Keeps one of `apart` elements that are not 0. */
 static void thin_out(int64_t apart)
 {
     int64_t kept = 0;
@@ -75,7 +75,7 @@ static int64_t column(int64_t k, int64_t n)
     return drawn.where[k] % n;
 }
 
-/* The drawn numbers as a matrix of so many columns, in one of three layouts. */
+/* The drawn numbers as a matrix of `columns` columns, in one of three layouts. */
 static gpuarray *matrix(int how, int64_t rows, int64_t columns)
 {
     gpuarray *x = ga_from_host(drawn.x, GA_INT32, GA_SHAPE(rows, columns));

@@ -123,7 +123,7 @@ static void fetch(const gpuarray *x, void *to)
         fail_msg("%s", ga_error_message());
 }
 
-/* Floats of at most so many values, a few of them NaN. */
+/* Floats with a bounded number of values, a few of them NaN. */
 static gpuarray *draw(int64_t size, int64_t values)
 {
     for (int64_t k = 0; k < size; k++) {

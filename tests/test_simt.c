@@ -1151,7 +1151,7 @@ static void any_allocation_may_fail(void **state)
         backend->memory.trim(&device->stream);
         assert_true(ga__alloc_live() <= live);
     }
-    assert_true(failures > (device->arch == 0 ? 30 : 3));
+    assert_true(failures > (ga__on_host(device) ? 30 : 3));
 }
 
 /* ---- speed ---- */

@@ -523,7 +523,7 @@ static void other_reductions(void **state)
 
 /* ---- Columns of any number, whose rows begin anywhere ---- */
 
-/* A matrix of so many columns, `offset` elements into its memory. */
+/* A matrix of `columns` columns, `offset` elements into its memory. */
 static gpuarray *ragged(ga_dtype dtype, int64_t columns, int64_t offset)
 {
     const int64_t rows = 3 + 60000 / columns;
@@ -531,7 +531,7 @@ static gpuarray *ragged(ga_dtype dtype, int64_t columns, int64_t offset)
     return ga_reshape(ga_slice(all, "%lld:", (long long)offset), GA_SHAPE(rows, columns));
 }
 
-/* Of a window of so many columns. */
+/* A window of `columns` columns of a wider matrix. */
 static gpuarray *window(ga_dtype dtype, int64_t columns, int64_t offset)
 {
     const int64_t rows = 3 + 60000 / columns;

@@ -412,7 +412,7 @@ static void check_wide(ga__device *device, ga__sort_step step)
     static const ga__formula formula = {.name = "sort", .body = ""};
     const ga__sort_variant v = {.type = GA_FLOAT32,
                                 .step = (uint8_t)step,
-                                .host = device->arch == 0,
+                                .host = ga__on_host(device),
                                 .values = true,
                                 .indices = true,
                                 .wide = true,
@@ -447,7 +447,7 @@ static void check_long_plan(ga__device *device, ga_dtype dtype, int64_t length)
     ga__sort_plan_make(&p, &(ga__sort_call){.from = &x, .to = &x});
     assert_int_equal(p.way, GA__SORT_BY_PASSES);
     assert_true(p.share * p.shares >= length && p.share * (p.shares - 1) < length);
-    assert_true(device->arch == 0 || p.v.wide == (length >= (int64_t)1 << 30));
+    assert_true(ga__on_host(device) || p.v.wide == (length >= (int64_t)1 << 30));
 }
 
 static void plans_of_any_length_end(void **state)

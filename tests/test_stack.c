@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,6 +190,155 @@ static bool other(void)
     return made;
 }
 
+/* ---- Kernels of many operands ---- */
+
+/* How an operand of `many` elements lies: whole; in rows with gaps; transposed, every other one. */
+typedef enum lie { WHOLE, GAPS, TURNED } lie;
+
+enum { MOST = 38, ROWS = 96, BIG_ROWS = 1100, LENGTH = 1001, WORKERS = 3 };
+
+/* In a formula `@` stands for the sum of all operands; a custom kernel has its own text. */
+static const struct many {
+    const char *formula;
+    ga_dtype dtype;
+    int count;
+    lie how;
+    int rows, length;
+} many[] = {
+    {"exp(@)", GA_FLOAT64, 24, WHOLE, ROWS, LENGTH},
+    {"exp(@)", GA_FLOAT64, 24, GAPS, ROWS, LENGTH},
+    {"exp(@)", GA_FLOAT64, 24, TURNED, ROWS, LENGTH},
+    {"exp(@)", GA_FLOAT64, MOST, WHOLE, ROWS, LENGTH},
+    {"exp(@)", GA_FLOAT64, 24, WHOLE, BIG_ROWS, LENGTH},
+    {"gamma(@)", GA_FLOAT64, 24, GAPS, ROWS, LENGTH},
+    {"exp(@)", GA_COMPLEX128, 16, GAPS, ROWS, LENGTH},
+    {"log(@)", GA_COMPLEX128, MOST, WHOLE, ROWS, LENGTH},
+    {"exp(@)", GA_FLOAT16, MOST, GAPS, ROWS, LENGTH},
+    {"@ * v0 / v1", GA_COMPLEX128, MOST, GAPS, ROWS, LENGTH},
+    {"sum(exp(@), axis=0)", GA_FLOAT64, 30, WHOLE, ROWS, LENGTH},
+    {"sum(exp(@), axis=0)", GA_FLOAT64, 24, GAPS, ROWS, 5 * LENGTH},
+    {"sum(exp(@), axis=1)", GA_FLOAT64, MOST, GAPS, ROWS, LENGTH},
+    {"sum(exp(@), axis=1)", GA_COMPLEX128, 16, TURNED, ROWS, LENGTH},
+    {"sum(@, axis=1)", GA_FLOAT64, 24, WHOLE, LENGTH, 8},
+    {"var(exp(@), axis=0)", GA_COMPLEX128, 16, WHOLE, ROWS, LENGTH},
+    {"exp(@) / sum(exp(@), axis=1, keepdims=True)", GA_FLOAT64, 24, WHOLE, ROWS, LENGTH},
+    {"exp(@) / sum(exp(@), axis=0, keepdims=True)", GA_FLOAT64, 24, WHOLE, ROWS, LENGTH},
+    {"@ - mean(@, axis=1, keepdims=True)", GA_COMPLEX128, 16, WHOLE, ROWS, LENGTH},
+    {"(@ - mean(@, axis=0)) / std(@, axis=0)", GA_COMPLEX128, 16, WHOLE, ROWS, LENGTH},
+    {"cumsum(exp(@), axis=1)", GA_FLOAT64, 24, WHOLE, ROWS, LENGTH},
+    {"cumsum(exp(@), axis=0)", GA_COMPLEX128, 16, WHOLE, ROWS, LENGTH},
+    {NULL, GA_FLOAT64, 24, WHOLE, ROWS, LENGTH},
+    {NULL, GA_COMPLEX128, 16, WHOLE, ROWS, LENGTH},
+};
+
+static const struct many *wanted;
+static gpuarray *arrays[MOST];
+static double results[1 + WORKERS];
+
+static gpuarray *lying(const struct many *m, int k)
+{
+    const bool turned = m->how == TURNED && k % 2;
+    const int64_t rows = turned ? m->length : m->rows, length = turned ? m->rows : m->length;
+    gpuarray *x = ga_full(m->dtype, GA_SHAPE(rows, length + 2 * (m->how == GAPS)), 0.001 * (k + 1));
+    return turned ? ga_transpose(x) : m->how == GAPS ? ga_slice(x, ":, 1:-1") : x;
+}
+
+/* "v0+v1+...", with `element` after each name. */
+static char *append_sum(char *end, int count, const char *element)
+{
+    for (int k = 0; k < count; k++)
+        end += sprintf(end, "%sv%d%s", k ? "+" : "", k, element);
+    return end;
+}
+
+static gpuarray *evaluate(const struct many *m)
+{
+    char text[2048], names[MOST][8], *end = text;
+    ga_named args[MOST];
+    for (const char *at = m->formula; *at; at++)
+        if (*at == '@')
+            end = stpcpy(append_sum(stpcpy(end, "("), m->count, ""), ")");
+        else
+            *end++ = *at;
+    *end = 0;
+    for (int k = 0; k < m->count; k++) {
+        snprintf(names[k], sizeof names[k], "v%d", k);
+        args[k] = GA_NAMED(names[k], arrays[k]);
+    }
+    return (ga_eval)(text, m->count, args);
+}
+
+static gpuarray *run_custom(const struct many *m)
+{
+    const char *type = m->dtype == GA_COMPLEX128 ? "complex128" : "double";
+    char args[2048], body[2048], *end = args + sprintf(args, "%s *y", type);
+    gpuarray *y = ga_empty(m->dtype, GA_SHAPE(m->rows, m->length));
+    ga_value values[1 + MOST] = {GA_V(y)};
+    for (int k = 0; k < m->count; k++) {
+        end += sprintf(end, ", const %s *v%d", type, k);
+        values[1 + k] = GA_V(arrays[k]);
+    }
+    strcpy(append_sum(body + sprintf(body, "y[i] = exp("), m->count, "[i]"), ")");
+    ga_kernel *k = ga_elementwise_kernel(args, body, "many");
+    const bool ran = k && (ga_run)(k, 1 + m->count, values) == GA_OK;
+    ga_kernel_free(k);
+    return ran ? y : NULL;
+}
+
+static bool compute_many(double *result)
+{
+    gpuarray *y = wanted->formula ? evaluate(wanted) : run_custom(wanted);
+    *result = y ? ga_item_double(ga_sum(ga_abs(y))) : NAN;
+    return y != NULL;
+}
+
+static bool many_operands(void)
+{
+    return compute_many(&results[0]);
+}
+
+/* Kernels of one thread run on its stack alone, while another one's have the workers. */
+static void *compute_beside(void *result)
+{
+    GA_SCOPE {
+        compute_many(result);
+    }
+    return NULL;
+}
+
+static void compute_at_once(void)
+{
+    pthread_t threads[WORKERS];
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, STACK), 0);
+    for (int k = 0; k < WORKERS; k++)
+        assert_int_equal(pthread_create(&threads[k], &attributes, compute_beside, &results[1 + k]),
+                         0);
+    for (int k = 0; k < WORKERS; k++)
+        pthread_join(threads[k], NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+static void kernels_of_many_operands_need_little_stack(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        double expected;
+        wanted = &many[i];
+        GA_SCOPE {
+            for (int k = 0; k < wanted->count; k++)
+                assert_non_null(arrays[k] = lying(wanted, k));
+            on_small_stack(wanted->formula ? wanted->formula : "custom", many_operands);
+            on_small_stack("again", many_operands);
+            compute_at_once();
+            assert_true(compute_many(&expected));
+        }
+        for (int k = 0; k <= WORKERS; k++)
+            assert_true(results[k] == expected);
+    }
+}
+
 /* ---- NVRTC, which needs a larger stack ---- */
 
 #ifdef QUARRY_CUDA
@@ -315,6 +465,12 @@ static int make_folder(void **state)
     (void)state;
     if (!mkdtemp(folder))
         return -1;
+    pthread_attr_t small; /* what the library's own threads would have */
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK);
+    pthread_setattr_default_np(&small);
+    pthread_attr_destroy(&small);
+    setenv("QUARRY_THREADS", "3", 0);
     setenv("QUARRY_CACHE_DIR", "", 1); /* everything compiles */
     if (getenv("QUARRY_TEST_REDUCED"))
         setenv("QUARRY_CXXFLAGS", "-O1", 1); /* sanitizers do not see the compiler */
@@ -332,6 +488,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_calls_need_little_stack),
+        cmocka_unit_test(kernels_of_many_operands_need_little_stack),
         cmocka_unit_test(less_stack_is_an_error),
         cmocka_unit_test(nvrtc_has_a_stack_of_its_own),
         cmocka_unit_test(deep_formulas_need_little_stack),

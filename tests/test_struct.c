@@ -111,6 +111,9 @@ SAME_MOVE(flipped, ga_copy(ga_flip(x, 0)))
 SAME_MOVE(taken, ga_take(x, p->indices, GA_AXIS(0)))
 SAME_MOVE(indexed, ga_index(x, p->indices))
 SAME_MOVE(chosen, ga_index(x, p->mask))
+SAME_MOVE(taken_by_formula, ga_eval("take(x, i, axis=0)", GA(x), GA_NAMED("i", p->indices)))
+SAME_MOVE(indexed_by_formula, ga_eval("x[i]", GA(x), GA_NAMED("i", p->indices)))
+SAME_MOVE(chosen_by_formula, ga_eval("x[m]", GA(x), GA_NAMED("m", p->mask)))
 SAME_MOVE(joined, ga_concatenate(GA_ARRAYS(x, ga_slice(x, "::2"), x)))
 SAME_MOVE(stacked, ga_stack(GA_ARRAYS(x, x)))
 SAME_MOVE(rolled, ga_roll(x, 3, GA_AXIS(1)))
@@ -145,13 +148,28 @@ static gpuarray *index_set(const pair *p, bool bytes)
 static const struct {
     const char *name;
     gpuarray *(*move)(const pair *, bool);
-} moves[] = {{"copy", copies},         {"transpose", transposed}, {"slice", sliced},
-             {"flip", flipped},        {"take", taken},           {"index", indexed},
-             {"mask", chosen},         {"concatenate", joined},   {"stack", stacked},
-             {"roll", rolled},         {"repeat", repeated},      {"tile", tiled},
-             {"compress", compressed}, {"pad", padded},           {"where", lower},
-             {"select", selected},     {"triu", upper},           {"assign", assigned},
-             {"index_set", index_set}};
+} moves[] = {{"copy", copies},
+             {"transpose", transposed},
+             {"slice", sliced},
+             {"flip", flipped},
+             {"take", taken},
+             {"index", indexed},
+             {"mask", chosen},
+             {"concatenate", joined},
+             {"stack", stacked},
+             {"roll", rolled},
+             {"repeat", repeated},
+             {"tile", tiled},
+             {"compress", compressed},
+             {"pad", padded},
+             {"where", lower},
+             {"select", selected},
+             {"triu", upper},
+             {"assign", assigned},
+             {"index_set", index_set},
+             {"eval take", taken_by_formula},
+             {"eval index", indexed_by_formula},
+             {"eval mask", chosen_by_formula}};
 
 static void check_move(const char *name, size_t size, const gpuarray *structs,
                        const gpuarray *bytes)
@@ -315,6 +333,9 @@ static void functions_of_numbers_refuse_structs(void **state)
         REFUSES(ga_dot(p, p))
         REFUSES(ga_dot(x, p))
         REFUSES(ga_eval("p + 1", GA(p)))
+        REFUSES(ga_eval("p @ p", GA(p)))
+        REFUSES(ga_eval("p @ x", GA(p), GA(x)))
+        REFUSES(ga_eval("x @ p", GA(p), GA(x)))
         REFUSES(ga_ones(dtype, 1, &four))
         REFUSES(ga_arange(dtype, 0, 4, 1))
         REFUSES(ga_linspace(dtype, 0, 1, 4))

@@ -310,7 +310,7 @@ static bool has_digest_of(const char *printed, const ga__embedded *file)
     return strstr(printed, line);
 }
 
-/* Whether to try a choice of so many flags: any `few` in every combination, beside the others all
+/* Whether to try a choice of `count` flags: any `few` in every combination, beside the others all
  * set or all unset, and some of the other choices. All choices of many flags take too long. */
 static bool is_tried(int choice, int count, bool reduced)
 {

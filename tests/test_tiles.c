@@ -256,8 +256,7 @@ static void rows_take_columns_rows_and_windows(void **state)
                 }
 }
 
-/* Blocks of an addition of a row of 4-byte elements to each row, where the cache has so many bytes.
- */
+/* How many blocks add a row of 4-byte elements to each row, with a cache of that size. */
 static int64_t grid_of_rows(int64_t rows, int64_t length, size_t cache_bytes)
 {
     const layout l = {GA_FLOAT32, 2, {rows, length}, {0, 1}, 0, 0, NULL, NULL};

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every test, the sanitizers and the bench on a GPU: check-gpu.sh BUILD [OUT].
 # BUILD is a Meson build folder or a folder made by prepare-gpu.sh; tables and logs go to OUT (BUILD/out).
-#   STAGES      which of "tests examples memcheck racecheck bench" to run (default: all)
+#   STAGES      which of "tests examples memcheck racecheck initcheck bench" to run (default: all but
+#               initcheck)
 #   SANITIZE    the tests that run under compute-sanitizer (default: all)
 #   TEST_LIMIT  seconds for one test (default: 600)
 #   JOBS        how many tests run at once (default: 4); the bench runs alone
@@ -93,7 +94,7 @@ sanitize() { # TOOL, TEST
     return $status
 }
 
-for tool in memcheck racecheck; do
+for tool in memcheck racecheck initcheck; do
     if wants $tool && [ ! -x "$sanitizer" ]; then
         echo "$tool: skipped: compute-sanitizer is not installed"
     elif wants $tool; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks that a library loads less than so many bytes, whatever symbols for debuggers its file has:
+# Checks that a library loads fewer bytes than given, whatever symbols for debuggers its file has:
 # check-size.sh LIBRARY BYTES
 set -eu
 

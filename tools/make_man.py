@@ -90,7 +90,7 @@ def page(title, version, names, line, body, others):
 
 
 def first_line(text, otherwise):
-    """The first sentence of a text, without what a name section does not bear."""
+    """The first sentence of a text, without what a name section cannot contain."""
     words = " ".join(text.split()) if text else otherwise
     return re.split(r"(?<=\w)[.:;](?: |$)", words)[0].rstrip(".") or otherwise
 

@@ -24,7 +24,8 @@ try:
 except ImportError:
     html_theme = "alabaster"
     html_sidebars = {{"**": ["about.html", "searchbox.html", "navigation.html"]}}
-    html_theme_options = {{"page_width": "1200px", "code_font_size": "0.8em"}}  # code of 100 columns
+    # Code of 100 columns.
+    html_theme_options = {{"page_width": "1200px", "body_max_width": "960px", "code_font_size": "0.8em"}}
 html_title = "Quarry {version}"
 html_show_copyright = False
 html_copy_source = False

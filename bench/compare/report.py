@@ -1,4 +1,5 @@
 """Results of a comparison as rows with verdicts, a Markdown table and an SVG chart."""
+import re
 from xml.sax.saxutils import escape
 
 # Within 1 % of the best peer is level with it: runs differ by as much. JAX is timed by calls back to back, where
@@ -172,6 +173,31 @@ def markdown(results):
              '(1 is the bus), with `x` the time of Quarry over it. † differs from what the case must give by more',
              'than rounding explains: it does not count. — was not measured: `results.json` has the reasons.', '']
     return '\n'.join(lines + table(head, rows)) + '\n'
+
+
+def parsed(cell):
+    """A time of the table, and whether it counts; None for none."""
+    found = re.fullmatch(r'([\d.]+)( †)?', cell)
+    return {'us': float(found[1]), **({'reason': 'wrong'} if found[2] else {})} if found else None
+
+
+def from_markdown(text):
+    """What the chart shows of the results in a page that markdown() wrote."""
+    lines = [line.replace('\\|', '\0') for line in text.splitlines() if line.startswith('| ')]
+    head, _, *rows = [[cell.strip().replace('\0', '|') for cell in line.split('|')[1:-1]] for line in lines]
+    columns = {name.removesuffix(' us'): k for k, name in enumerate(head) if name.endswith(' us')}
+    quarry, peers = [], {name: {'rows': {}} for name in columns if name not in ('limit', 'Quarry')}
+    for row in rows:
+        found = {name: parsed(row[k]) for name, k in columns.items()}
+        measured = {'case': row[0], 'us': found['Quarry']['us'], 'checked': row[-1] != 'WRONG'}
+        if re.fullmatch(r'[\d.]+', row[head.index('of limit')]):
+            measured |= {'limit_us': found['limit']['us'], 'of_limit': float(row[head.index('of limit')])}
+        quarry.append(measured)
+        for name in peers:
+            if found[name]:
+                peers[name]['rows'][row[0]] = found[name]
+    description = re.search(r'^# (.*?)(?:$|: )', text, flags=re.M)[1]
+    return {'description': description, 'device': 'cuda:0', 'quarry': quarry, 'peers': peers}
 
 
 # ---- The chart ----

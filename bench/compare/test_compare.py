@@ -2,6 +2,7 @@
 import importlib.util
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import report
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 FIXTURE = json.loads((HERE / 'fixture.json').read_text())
 PEERS = [name for name in ('numpy', 'numexpr') if importlib.util.find_spec(name)]
 CASES = 'add f32,eval,sum f32 10^3,host: add'
@@ -65,6 +67,19 @@ class Report(unittest.TestCase):
         self.assertEqual(dots, ['Quarry 0.98', 'CUB 0.82', 'Quarry 0.99', 'CUB 0.99', 'Quarry 0.50', 'CuPy 0.56',
                                 'Quarry 0.91'])
         self.assertIn('short | of both', [text.text for text in chart.iter(name + 'text')])
+
+    def test_a_page_gives_the_chart_again(self):
+        dots = [re.findall('<title>(.*?)</title>', report.svg(results))
+                for results in (FIXTURE, report.from_markdown(report.markdown(FIXTURE)))]
+        self.assertEqual(*dots)
+        self.assertGreater(len(dots[0]), 5)
+
+    def test_the_chart_of_the_readme_is_that_of_its_table(self):
+        text = (ROOT / 'README.md').read_text(encoding='utf-8')
+        page = re.search(r'\[the table\]\((bench/results/h200-[\w-]*\.md)\)', text)[1]
+        results = report.from_markdown((ROOT / page).read_text(encoding='utf-8'))
+        self.assertEqual((ROOT / 'docs/h200.svg').read_text(encoding='utf-8'), report.svg(results))
+        self.assertIn(page, (ROOT / 'docs/performance.md').read_text(encoding='utf-8'))
 
 
 class Rounds(unittest.TestCase):

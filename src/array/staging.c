@@ -35,7 +35,7 @@ static ga_status pin_pieces(ga__staging *staging)
 ga_status ga__staging_init(ga__staging *staging, ga__device *device, size_t most)
 {
     *staging = (ga__staging){.device = device};
-    if (device->backend == &ga__host_backend)
+    if (ga__on_host(device))
         return GA_OK;
     if (most >= PINNED_FROM)
         return pin_pieces(staging);

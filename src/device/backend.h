@@ -88,6 +88,7 @@ typedef struct ga__launch {
     bool together; /* CUDA: all blocks run at once, or the launch fails */
     bool in_order; /* host: blocks are claimed in order, because they wait for earlier ones */
     size_t shared;
+    size_t stack; /* host: bytes of the arrays that a block keeps on its thread's stack */
     const uint64_t *words;
     size_t nwords;
 } ga__launch;
@@ -296,6 +297,12 @@ struct ga__device {
     pthread_mutex_t lock;             /* of the list of streams */
     ga__stream *streams;              /* all except those that record */
 };
+
+/* Whether the device is the host, whose work is done when its call returns. */
+static inline bool ga__on_host(const ga__device *device)
+{
+    return device->arch == 0;
+}
 
 extern const ga__backend ga__host_backend;
 #ifdef QUARRY_CUDA

@@ -22,7 +22,7 @@ static ga__fault *report_of(ga__device *device)
 uint64_t ga__fault_begin(ga__device *device, ga__fault *own)
 {
     memset(own, 0, sizeof *own);
-    ga__fault *report = device->arch == 0 && !ga__recording() ? own : report_of(device);
+    ga__fault *report = ga__on_host(device) && !ga__recording() ? own : report_of(device);
     return (uint64_t)(uintptr_t)report;
 }
 

@@ -40,7 +40,7 @@ ga_stream *ga_stream_wrap(void *handle)
     ga__device *device = ga__current_device();
     if (device == NULL)
         return NULL;
-    if (device->arch == 0)
+    if (ga__on_host(device))
         return ga__fail_null(GA_ERR_UNSUPPORTED,
                              "stream_wrap: cpu has no streams of its own to wrap");
     return new_stream(device, true, handle);
@@ -99,7 +99,7 @@ bool ga_stream_query(ga_stream *stream)
 
 void *ga_stream_handle(const ga_stream *stream)
 {
-    return stream == NULL || stream->device->arch == 0 ? NULL : stream->handle;
+    return stream == NULL || ga__on_host(stream->device) ? NULL : stream->handle;
 }
 
 /* ---- events ---- */

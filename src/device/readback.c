@@ -36,7 +36,7 @@ static slot *slots_of(ga__device *device)
 
 static bool can_read_back(const ga__stream *stream, const ga__buffer *buffer, size_t nbytes)
 {
-    return stream->device->arch != 0 && stream->graph == NULL && nbytes <= GA__READBACK_BYTES &&
+    return !ga__on_host(stream->device) && stream->graph == NULL && nbytes <= GA__READBACK_BYTES &&
            buffer->give_back == NULL && buffer->graph == NULL &&
            !atomic_load_explicit(&buffer->exposed, memory_order_relaxed);
 }

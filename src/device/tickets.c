@@ -43,7 +43,7 @@ static void *zeros_of(ga__stream *stream, size_t nbytes, ga__memory *memory, _At
 void *ga__stream_tickets(ga__stream *stream)
 {
     static _Thread_local uint32_t of_this_thread[GA__TICKETS];
-    if (stream->device->arch == 0 && stream->graph == NULL)
+    if (ga__on_host(stream->device) && stream->graph == NULL)
         return of_this_thread;
     return zeros_of(stream, TICKET_BYTES, &stream->ticket_memory, &stream->tickets);
 }
@@ -58,7 +58,7 @@ static bool is_recorded(const ga__stream *stream)
 ga_status ga__stream_states(ga__stream *stream, void **states, uint32_t *tag)
 {
     *states = NULL;
-    if (stream->device->arch == 0 || is_recorded(stream))
+    if (ga__on_host(stream->device) || is_recorded(stream))
         return GA_OK;
     void *made = zeros_of(stream, GA__STATE_BYTES, &stream->state_memory, &stream->states);
     if (made == NULL)

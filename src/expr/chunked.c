@@ -178,7 +178,7 @@ ga_status ga__room_make(ga__room *room, const ga_chunks *chunks, ga__device *dev
     if (bytes == 0) {
         ga__memory_state memory;
         device->backend->memory.state(device, &memory);
-        room->chunk = device->arch == 0 ? HOST_CHUNK : CUDA_CHUNK;
+        room->chunk = ga__on_host(device) ? HOST_CHUNK : CUDA_CHUNK;
         room->whole = (int64_t)(memory.available / 4);
         room->otherwise = (int64_t)(memory.available / 4 * 3);
     }

@@ -393,7 +393,7 @@ static ga_status evaluate(const char *text, const ga__ast *ast, gpuarray *out, i
                             out->buffer->device->name);
         device = out->buffer->device;
     }
-    if (!make_key(&key, text, length + 1, ast && ast->fast_math, device->arch == 0, count, args))
+    if (!make_key(&key, text, length + 1, ast && ast->fast_math, ga__on_host(device), count, args))
         return ga_error();
     /* A kept plan may find out at a later step that it does not fit, with steps in the graph. */
     const bool anew = ga__recording();

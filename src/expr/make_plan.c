@@ -13,8 +13,8 @@ static ga__plan *plan_rows_and_steps(ga__graph *graph, const ga__device *device,
         ga__graph_reset(graph);
         return NULL;
     }
-    graph->small = rows && rows->formula.pairs != GA_NO_DTYPE && device->arch != 0;
-    const bool merged = device->arch != 0 && ga__merge_exponentials(graph);
+    graph->small = rows && rows->formula.pairs != GA_NO_DTYPE && !ga__on_host(device);
+    const bool merged = !ga__on_host(device) && ga__merge_exponentials(graph);
     ga__plan *plan = ga__plan_new(graph, most_parts);
     if (plan && (merged || plan->nsteps > 1)) {
         plan->fused = rows;

@@ -26,7 +26,7 @@ static gpuarray *repeat(const gpuarray *x, const ga__binding *b, int64_t n)
                         : ga_broadcast_to(x, b->ndim, b->shape);
 }
 
-/* Of the inputs whose bits are set. */
+/* Indexes the inputs whose bits are set in `used`. */
 static ga_status index_inputs(indexed *all, const ga__step *step, uint64_t used,
                               const ga__binding *b)
 {
@@ -77,7 +77,7 @@ static gpuarray *store(ga__chosen *c, const ga__step *step, gpuarray *out, index
         return ga__chosen_end(c, out, out ? GA_OK : ga_error());
     inputs->operands[inputs->count] = ga__write_operand("y", out);
     snprintf(statement, sizeof statement, "y[to] = ga::cast<%s>(value)",
-             ga__dtype_memory_type(out->dtype));
+             ga__dtype_memory_type(ga__dtype_moved(out->dtype)));
     return ga__chosen_end(c, out,
                           ga__chosen_store(c, "eval_select", step->id, step->text, statement,
                                            inputs->count + 1, inputs->operands));

@@ -29,7 +29,7 @@ void ga__draw_plan_make(plan *p, uint64_t position)
     p->v = (ga__draw_variant){.type = (uint8_t)p->out->dtype,
                               .drawn = (uint8_t)p->draw->drawn,
                               .nnumbers = (uint8_t)p->draw->nnumbers,
-                              .host = p->device->arch == 0};
+                              .host = ga__on_host(p->device)};
     for (int k = 0; k < p->draw->nnumbers; k++)
         p->v.number_type[k] = (uint8_t)p->draw->type[k];
     p->share = (int64_t)p->rows *

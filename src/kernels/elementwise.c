@@ -175,12 +175,24 @@ static const ga__loaded_kernel *find_kernel(const plan *p)
     return ga__request_find(&key, &request);
 }
 
-size_t ga__elementwise_most_params(int noperands)
+static inline size_t most_params(size_t axes, int noperands, size_t operands)
 {
-    const size_t head = sizeof(ga__tile_params) + GA__DIVISOR_WORDS * sizeof(uint64_t),
-                 stage = GA__STAGE_WORDS + (size_t)GA__STAGE_AXIS_WORDS * GA_MAX_NDIM;
-    return head / sizeof(uint64_t) + (size_t)(GA__TILE_AXIS_WORDS + 1) * GA_MAX_NDIM +
-           (size_t)noperands * (1 + 2 * GA_MAX_NDIM + GA__BOUND_WORDS) + GA__MOST_STAGES * stage;
+    const size_t stage = GA__STAGE_WORDS + GA__STAGE_AXIS_WORDS * axes,
+                 head = sizeof(ga__tile_params) / sizeof(uint64_t) + GA__DIVISOR_WORDS;
+    return head + (GA__TILE_AXIS_WORDS + 1) * axes + operands +
+           GA__BOUND_WORDS * (size_t)noperands + GA__MOST_STAGES * stage;
+}
+
+static inline size_t words_of_call(int ndim, int noperands, const ga__operand *operands)
+{
+    if (noperands <= GA__FEW_OPERANDS)
+        return most_params(GA_MAX_NDIM + 1, noperands, (size_t)noperands * GA__OPERAND_WORDS);
+    return most_params((size_t)ndim + 1, noperands, ga__operands_words(ndim, noperands, operands));
+}
+
+size_t ga__elementwise_most_params(int ndim, int noperands, const ga__operand *operands)
+{
+    return words_of_call(ndim, noperands, operands);
 }
 
 ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int ndim,
@@ -188,7 +200,7 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
 {
     /* As much as the call's operands and the index need. */
     int64_t strides[noperands + 1][GA_MAX_NDIM];
-    const size_t most = ga__elementwise_most_params(noperands);
+    const size_t most = words_of_call(ndim, noperands, operands);
     uint64_t words[most];
     ga__params params = ga__params_in(words, most);
     plan p;
@@ -211,6 +223,7 @@ ga_status ga__elementwise(const ga__formula *formula, ga__device *device, int nd
     const ga__launch launch = {.grid = p.grid,
                                .block = p.head.block,
                                .shared = shared,
+                               .stack = ga__elementwise_stack(&p),
                                .words = words,
                                .nwords = ga__params_count(&params)};
     const ga_status status = stream ? ga__request_launch(kernel, stream, &launch) : ga_error();

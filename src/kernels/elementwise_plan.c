@@ -2,10 +2,12 @@
 #include "kernels/elementwise_plan.h"
 
 #define BLOCK 128
+#define HOST_LINE 64          /* bytes, or the most elements, of a cache line */
 #define MOST_VECTORS 4        /* of a thread on the fast path, or of one that reads little */
 #define LITTLE 16             /* times less is read than written */
 #define SHORTEST 16           /* elements of the axes of the host's tiles */
-#define TILE_BYTES (48 << 10) /* of the host's operands in such a tile */
+#define TILE_BYTES (48 << 10) /* of the host's operands in such a tile, */
+#define MOST_TILED 8          /* and how many at most: each takes 64 KiB of the stack */
 
 typedef ga__elementwise_plan plan;
 
@@ -140,10 +142,10 @@ static int64_t measure(plan *p)
         }
         reach = extent > reach ? extent : reach;
         const int64_t inner = p->nest.strides[place][0];
-        p->step[place] = inner == 0                            ? STEP_ZERO
-                         : inner == 1                          ? STEP_ONE
-                         : inner == -1 && p->device->arch == 0 ? STEP_BACK
-                                                               : STEP_ANY;
+        p->step[place] = inner == 0                              ? STEP_ZERO
+                         : inner == 1                            ? STEP_ONE
+                         : inner == -1 && ga__on_host(p->device) ? STEP_BACK
+                                                                 : STEP_ANY;
     }
     return reach;
 }
@@ -218,15 +220,15 @@ static int dense_lanes(const plan *p)
     uintptr_t address = 0; /* the bits that some address has, in items */
     for (int k = 0; k < p->noperands; k++) {
         const ga__operand *operand = &p->operands[k];
-        if (p->place[k] == GA__NO_PLACE || operand->access == GA__COORDINATE)
+        if (p->place[k] == GA__NO_PLACE)
             continue;
         const int step = p->step[p->place[k]];
-        const bool placed = operand->access == GA__PLACED;
-        if (step == STEP_ONE && !placed) {
+        if (operand->access < GA__PLACED && step == STEP_ONE) {
             const unsigned size = (unsigned)ga__dtype_size(operand->array->dtype);
             address |= (uintptr_t)operand->array->data >> __builtin_ctz(size);
             widest = size > widest ? size : widest;
-        } else if (step != STEP_ZERO || (operand->writes && !placed)) {
+        } else if (operand->access != GA__COORDINATE &&
+                   (step != STEP_ZERO || (operand->writes && operand->access != GA__PLACED))) {
             return 1;
         }
     }
@@ -265,7 +267,7 @@ static int transposed_axis(const plan *p, int place)
  */
 static void choose_host_tiles(plan *p)
 {
-    int chosen = 0;
+    int chosen = 0, tiled = 0;
     size_t bytes = 0;
     if (p->nest.ndim < 2 || p->nest.shape[0] < SHORTEST)
         return;
@@ -275,9 +277,11 @@ static void choose_host_tiles(plan *p)
             continue;
         const int axis = transposed_axis(p, place);
         const size_t more = ga__dtype_size(p->operands[k].array->dtype) << 10;
-        if (axis == 0 || (chosen && axis != chosen) || bytes + more > TILE_BYTES)
+        if (axis == 0 || (chosen && axis != chosen) || bytes + more > TILE_BYTES ||
+            tiled == MOST_TILED)
             continue;
         chosen = axis;
+        tiled++;
         bytes += more;
         p->transposed[place] = true;
     }
@@ -422,10 +426,33 @@ static void choose_host_variant(plan *p)
         choose_bands(p);
 }
 
+/* The tiles of the transposed operands: no more for each than of the widest one. */
+static size_t tile_bytes(const plan *p)
+{
+    size_t nbytes = 0;
+    for (int place = 0; place < p->nest.noperands; place++)
+        nbytes += p->transposed[place] ? GA__HOST_DOWN_BYTES * (GA__HOST_BAND + HOST_LINE) : 0;
+    return nbytes;
+}
+
+/* One element of every operand, and what the body makes of it. */
+static size_t element_bytes(const plan *p)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->noperands; k++)
+        nbytes += p->operands[k].array ? 4 * ga__dtype_size(p->operands[k].array->dtype) : 0;
+    return nbytes;
+}
+
+size_t ga__elementwise_rare_stack(const plan *p)
+{
+    return p->head.pads ? GA__HOST_ARRAYS + tile_bytes(p) : element_bytes(p);
+}
+
 static void set_defaults(plan *p)
 {
     p->head = (ga__elementwise_head){
-        .host = p->device->arch == 0, .lanes = 1, .unroll = 1, .block = BLOCK};
+        .host = ga__on_host(p->device), .lanes = 1, .unroll = 1, .block = BLOCK};
     p->vectors = p->chunk = 0;
     p->line = NULL;
     p->shared = 0;

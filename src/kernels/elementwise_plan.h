@@ -44,8 +44,18 @@ int ga__elementwise_lanes(const ga__elementwise_plan *p);
 /* What follows the head of the parameters: the divisors of the axes, the operands, the index. */
 void ga__elementwise_add_walk(const ga__elementwise_plan *p, ga__params *params);
 
-/* The most words of parameters that a call of so many operands has: each is an accessor. */
-size_t ga__elementwise_most_params(int noperands);
+/* The most words of parameters of a call over `ndim` axes. */
+size_t ga__elementwise_most_params(int ndim, int noperands, const ga__operand *operands);
+
+/* On the host, the bytes of the arrays that a block keeps on its thread's stack; the same of tiles,
+ * and of what no groups hold. */
+size_t ga__elementwise_rare_stack(const ga__elementwise_plan *p);
+static inline size_t ga__elementwise_stack(const ga__elementwise_plan *p)
+{
+    return !p->head.host                    ? 0
+           : p->head.pads && !p->head.tiled ? GA__HOST_ARRAYS + GA__HOST_PANEL
+                                            : ga__elementwise_rare_stack(p);
+}
 
 void ga__elementwise_set_variant(const ga__elementwise_plan *p, ga__elementwise_variant *v);
 

@@ -1,8 +1,6 @@
 /* Fills the record of an elementwise kernel from its formula and variant. */
 #include "kernels/elementwise_text.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "kernels/fast_path.h"
 #include "kernels/request.h"
@@ -14,7 +12,7 @@ typedef ga__elementwise_variant variant;
 
 /* The first words of axes, operands and the index in `w`. */
 typedef struct layout {
-    size_t axis[GA_MAX_NDIM], operand[GA__MAX_OPERANDS], index, n;
+    size_t turns, axis[GA_MAX_NDIM], operand[GA__MAX_OPERANDS], index, n;
 } layout;
 
 static bool has_tiles(const variant *v)
@@ -39,6 +37,7 @@ static int first_axis(const variant *v)
 
 static size_t count_axes(layout *l, const variant *v)
 {
+    l->turns = 0; /* tiles: the divisor of a warp's turns */
     size_t n = has_tiles(v) ? GA__DIVISOR_WORDS : 0;
     const size_t words = has_tiles(v) ? GA__TILE_AXIS_WORDS : GA__DIVISOR_WORDS;
     const int ndim = (int)v->head.ndim - !has_tiles(v);
@@ -146,8 +145,12 @@ static void fill_box(ga__record *record, const variant *v, const size_t *word)
 }
 
 /* What holds unless an operand's record says otherwise. */
-static void fill_tiles(ga__record *record, const variant *v, const size_t *word)
+static void fill_tiles(ga__record *record, const variant *v, const layout *l)
 {
+    ga__record_set_number(record, GA__KEY(turns_word), (int64_t)l->turns);
+    ga__record_set_number(record, GA__KEY(axis_words), GA__TILE_AXIS_WORDS);
+    ga__record_set_number(record, GA__KEY(stage_words), GA__STAGE_WORDS);
+    ga__record_set_number(record, GA__KEY(along_words), GA__STAGE_AXIS_WORDS);
     bool shared = false, rings = false;
     for (int k = 0; k < (int)v->head.noperands; k++) {
         shared = shared || v->operand[k].transposed;
@@ -163,7 +166,13 @@ static void fill_tiles(ga__record *record, const variant *v, const size_t *word)
     ga__record_set(record, GA__KEY(held), "");
     ga__record_set(record, GA__KEY(pair), "");
     ga__record_set(record, GA__KEY(swizzled), "");
-    fill_box(record, v, word);
+    fill_box(record, v, l->axis);
+}
+
+static void fill_bounds(ga__record *record, size_t word)
+{
+    ga__record_set_number(record, GA__KEY(low_word), (int64_t)word);
+    ga__record_set_number(record, GA__KEY(high_word), (int64_t)(word + 1));
 }
 
 /* Where an operand's bounds and stage follow its strides, and how its elements move. */
@@ -171,7 +180,7 @@ static void fill_move(ga__record *record, const variant *v, const ga__operand_va
                       size_t word)
 {
     const size_t bounds = word + 1 + v->head.ndim;
-    ga__record_set_number(record, GA__KEY(reach), (int64_t)bounds);
+    fill_bounds(record, bounds);
     ga__record_set_number(record, GA__KEY(stage), (int64_t)(bounds + GA__BOUND_WORDS));
     ga__record_set_flag(record, GA__KEY(vector),
                         o->move != GA__MOVE_SINGLY && o->move != GA__MOVE_HELD);
@@ -184,9 +193,7 @@ static void fill_move(ga__record *record, const variant *v, const ga__operand_va
     ga__record_set_flag(record, GA__KEY(swizzled), o->swizzled);
 }
 
-/* Whether the host converts an operand's elements between memory and float by groups. The float of
- * another type rounds to memory's as that type does. */
-static bool is_small(const variant *v, const ga__operand_variant *o)
+bool ga__elementwise_is_small(const variant *v, const ga__operand_variant *o)
 {
     return v->head.host && o->streamed && !o->placed && ga__dtype_is_stored((ga_dtype)o->memory);
 }
@@ -250,16 +257,16 @@ static void fill_operand(ga__record *record, const ga__declaration *all, const v
         ga__record_set_flag(record, GA__KEY(row), !o->held && o->step == STEP_ZERO);
     }
     ga__record_set_flag(record, GA__KEY(spanned), has_spans(v, o));
-    if (has_spans(v, o)) {
-        ga__record_set_number(record, GA__KEY(reach), (int64_t)(word + 1 + v->head.ndim));
-    }
+    if (has_spans(v, o))
+        fill_bounds(record, word + 1 + v->head.ndim);
     const bool vector =
         v->head.lanes > 1 && (o->step == STEP_ONE || (o->transposed && v->head.square));
     ga__record_set_number(record, GA__KEY(width), vector ? (int)v->head.lanes : 1);
     ga__record_set(record, GA__KEY(lane), vector ? "ga_l" : "0");
     if (o->transposed)
         ga__record_set(record, GA__KEY(near), "1");
-    ga__request_group(record, step_in_place(v, o), ga__variant_is_narrow(o) || is_small(v, o));
+    ga__request_group(record, step_in_place(v, o),
+                      ga__variant_is_narrow(o) || ga__elementwise_is_small(v, o));
 }
 
 static void fill_index(ga__record *record, const variant *v, size_t word)
@@ -289,7 +296,7 @@ static bool any_complex(const variant *v)
 static bool any_small(const variant *v)
 {
     for (int k = 0; k < (int)v->head.noperands; k++)
-        if (is_small(v, &v->operand[k]))
+        if (ga__elementwise_is_small(v, &v->operand[k]))
             return true;
     return false;
 }
@@ -349,7 +356,7 @@ static bool moves_directly(const ga__formula *f, const ga__declaration *d, const
 {
     const ga__operand_variant *o = v->operand;
     return v->head.host && (v->head.tiled || v->head.panels) && !v->head.past_cache &&
-           v->head.noperands == 2 && strcmp(f->body, "r = a") == 0 && d[0].writes && !d[1].writes &&
+           v->head.noperands == 2 && f->copies && d[0].writes && !d[1].writes &&
            o[0].memory == o[1].memory &&
            (v->head.panels || (o[1].transposed && o[0].step == STEP_ONE));
 }
@@ -358,8 +365,7 @@ static bool moves_directly(const ga__formula *f, const ga__declaration *d, const
  * the smallest type, which a text with several functions may have in between. */
 static int whole_vectors(const ga__formula *f, const variant *v, bool math)
 {
-    const char *call = strstr(f->body, "ga::");
-    size_t least = call && !strstr(call + 1, "ga::") && !f->user_text ? sizeof(float) : 1;
+    size_t least = ga__count_calls(f->body) == 1 && !f->user_text ? sizeof(float) : 1;
     for (int k = 0; k < (int)v->head.noperands; k++) {
         const ga_dtype memory = (ga_dtype)v->operand[k].memory;
         if (memory != GA_NO_DTYPE && ga__dtype_size(memory) < least)
@@ -377,9 +383,18 @@ static void fill_cuda(ga__record *record, const variant *v)
     ga__record_set_number(record, GA__KEY(block), (int)v->head.block);
 }
 
+static bool moves_results(const ga__declaration *d, const variant *v)
+{
+    for (int k = 0; k < (int)v->head.noperands; k++)
+        if (d[k].writes && v->operand[k].panelled)
+            return true;
+    return false;
+}
+
 static void fill_panels_and_bands(ga__record *record, const ga__declaration *d, const variant *v)
 {
     ga__record_set_flag(record, GA__KEY(panels), v->head.panels);
+    ga__record_set_flag(record, GA__KEY(moves_results), moves_results(d, v));
     if (v->head.panels)
         ga__record_set_number(record, GA__KEY(panel),
                               ga__host_panel(widest(v, false), passing_bytes(v)));
@@ -404,9 +419,11 @@ static void fill_strips(ga__record *record, const ga__formula *f, const ga__decl
     ga__record_set_flag(record, GA__KEY(direct), moves_directly(f, d, v));
     ga__record_set(record, GA__KEY(past_cache), v->head.past_cache ? "1" : "");
     ga__record_set(record, GA__KEY(aligned), v->head.past_cache ? "1" : "");
-    ga__record_set_number(record, GA__KEY(strip), GA__HOST_STRIP);
-    ga__record_set_number(record, GA__KEY(group), small ? SMALL_GROUP : GA__HOST_STRIP);
-    ga__record_set_number(record, GA__KEY(whole), small ? SMALL_GROUP : whole_vectors(f, v, math));
+    const int whole = small ? SMALL_GROUP : whole_vectors(f, v, math);
+    const ga__host_lengths l = ga__host_choose_lengths(d, v, small ? SMALL_GROUP : GA__HOST_STRIP);
+    ga__record_set_number(record, GA__KEY(strip), l.strip);
+    ga__record_set_number(record, GA__KEY(group), l.group);
+    ga__record_set_number(record, GA__KEY(whole), whole < l.group ? whole : l.group);
     ga__record_set_number(record, GA__KEY(first_written), first_written(d, v));
 }
 
@@ -453,7 +470,7 @@ ga__record *ga__elementwise_record(const ga__formula *f, const ga__declaration *
     }
     fill_fast_path(record, f, v, fast_products);
     if (has_tiles(v))
-        fill_tiles(record, v, l.axis);
+        fill_tiles(record, v, &l);
     else
         ga__request_axes(record, "ga_c", first_axis(v), (int)v->head.ndim, l.axis);
     ga__record_list(record, GA__KEY(operand));

@@ -3,9 +3,13 @@
 #define GA_KERNELS_ELEMENTWISE_TEXT_H
 
 #include "jit/template.h"
+#include "kernels/request.h"
 #include "kernels/variant.h"
 
-#define GA__HOST_STRIP 256      /* elements that go past the cache together */
+#define GA__HOST_STRIP 256 /* elements that go past the cache together */
+/* The groups and strips of all operands, on a thread's stack: bytes, and the fewest elements. */
+#define GA__HOST_ARRAYS (24 << 10)
+#define GA__HOST_LEAST_GROUP 16
 #define GA__HOST_BAND 256       /* columns of a tile of transposed operands; */
 #define GA__HOST_DOWN_BYTES 256 /* and bytes of its rows: fewer leave the memory half idle */
 
@@ -18,6 +22,18 @@ static inline int64_t ga__host_panel(int64_t widest, int64_t passing)
 {
     return GA__HOST_PANEL / (passing > widest ? passing : widest);
 }
+
+/* Whether the host converts an operand's elements between memory and float by groups. The float of
+ * another type rounds to memory's as that type does. */
+bool ga__elementwise_is_small(const ga__elementwise_variant *v, const ga__operand_variant *o);
+
+/* The elements of a strip, and of a group of it (host/strip_lengths.c): as many, the group at most
+ * `most_of_group`, as leave the arrays of all operands GA__HOST_ARRAYS. */
+typedef struct ga__host_lengths {
+    int strip, group;
+} ga__host_lengths;
+ga__host_lengths ga__host_choose_lengths(const ga__declaration *d, const ga__elementwise_variant *v,
+                                         int most_of_group);
 
 /* The parameters begin with one of these. The rest, the kernel's `w`, are the divisors of the axes,
  * each operand, and the index's strides. */
@@ -36,14 +52,27 @@ typedef struct ga__tile_params {
 } ga__tile_params;
 #undef GA_PARAM
 
-/* Words of the parameters of tiles on CUDA: of an axis; of an operand's bounds; of a stage and each
- * of its axes. */
+/* The words of an axis of tiles on CUDA, and those of a stage and each of its axes. */
+#define GA_WORD(name) uint64_t name;
+#define GA_DIVISOR(name) uint64_t name[GA__DIVISOR_WORDS];
+typedef struct ga__tile_axis_words {
+#include "tile_axis.def"
+} ga__tile_axis_words;
+typedef struct ga__stage_words {
+#include "tile_stage.def"
+} ga__stage_words;
+typedef struct ga__stage_axis_words {
+#include "tile_stage_axis.def"
+} ga__stage_axis_words;
+#undef GA_WORD
+#undef GA_DIVISOR
+
 enum {
-    GA__TILE_AXIS_WORDS = 12,
-    GA__BOUND_WORDS = 2,
+    GA__TILE_AXIS_WORDS = sizeof(ga__tile_axis_words) / sizeof(uint64_t),
+    GA__BOUND_WORDS = 2,  /* where an operand's memory begins, and ends */
     GA__RING_BYTES = 768, /* the longest row that a ring holds */
-    GA__STAGE_WORDS = 8,
-    GA__STAGE_AXIS_WORDS = 6
+    GA__STAGE_WORDS = sizeof(ga__stage_words) / sizeof(uint64_t),
+    GA__STAGE_AXIS_WORDS = sizeof(ga__stage_axis_words) / sizeof(uint64_t)
 };
 
 /* The record of elementwise.tmpl, a function of the formula and the variant alone; its caller frees

@@ -8,7 +8,8 @@
 
 #define FUNCTIONS 4
 
-/* Real functions pay from so many calls on: measured. A complex one keeps a loop from vectors. */
+/* The calls from which on a fast path pays: measured for real functions. An exact complex one keeps
+ * the compiler from using vectors. */
 static const struct {
     int calls;
     const char *functions[FUNCTIONS]; /* NULL after the last */

@@ -8,8 +8,8 @@
  * fast_complex.host. */
 typedef enum ga__fast_path { GA__FAST_REAL, GA__FAST_COMPLEX } ga__fast_path;
 
-/* Whether the statements call so many functions of the path that computing, not memory, would be
- * the limit of a kernel of the exact ones. */
+/* Whether the statements call enough functions of the path: with the exact functions, computing and
+ * not memory would limit the kernel. */
 bool ga__fast_path_pays(ga__fast_path path, const char *text);
 
 /* The statements with its functions, as methods of `ga_fast`, in the place of those of ga:: that

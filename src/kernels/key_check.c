@@ -8,7 +8,8 @@
 #include "base/strbuf.h"
 #include "kernels/request.h"
 
-/* What the text of a kernel is a function of, a line a name or value; NULL when memory is out. */
+/* All that the text of a kernel depends on, one name or value on each line; NULL when memory is
+ * out. */
 static char *print_text_key(const ga__request *request)
 {
     ga__strbuf s = GA__STRBUF_INIT;

@@ -24,7 +24,7 @@ typedef struct ga__operand {
     ga_dtype
         type; /* the dtype whose compute type the name has (arrays: converted on load and store) */
     ga__access access;
-    int64_t line; /* PLACED: the body reads only so many elements from this place on; 0: unknown */
+    int64_t line; /* PLACED: the elements that the body reads from this place on; 0: unknown */
     /* PLACED: the body reads one element of this operand, or takes a number: from each result to
      * the next along axis 0, it moves on by at most one. These bytes include all elements that it
      * may read; NULL: unknown. */

@@ -230,6 +230,7 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
         return ga_error();
     const ga__launch launch = {.grid = c->p.tiles * c->p.segments,
                                .block = c->p.v.block,
+                               .stack = c->p.stack,
                                .words = c->params.word,
                                .nwords = ga__params_count(&c->params)};
     const ga_status status = ga__request_launch(kernel, stream, &launch);
@@ -237,14 +238,13 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
     return status;
 }
 
-/* The most words of parameters that a call of so many operands has: each is an accessor. */
-static size_t most_params(int noperands)
+/* The most words of parameters of a call over `ndim` axes, given those of its operands. */
+static inline size_t most_params(size_t ndim, size_t operands)
 {
     const size_t head = sizeof(ga__reduce_params) + sizeof(ga__carry_params) +
                         sizeof(ga__ragged_params) + sizeof(ga__scratch_params) +
                         2 * GA__MAX_PARTS * sizeof(uint64_t);
-    return head / sizeof(uint64_t) + (size_t)(GA__DIVISOR_WORDS + 1) * (GA_MAX_NDIM + 2) +
-           (size_t)noperands * (1 + 2 * GA_MAX_NDIM);
+    return head / sizeof(uint64_t) + (GA__DIVISOR_WORDS + 1) * (ndim + 2) + operands;
 }
 
 static ga_status run(call *c)
@@ -264,7 +264,11 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
 {
     /* As much as the call's operands need. */
     int64_t strides[2 * (noperands + 1)][GA_MAX_NDIM];
-    uint64_t words[most_params(noperands)];
+    const size_t most =
+        noperands <= GA__FEW_OPERANDS
+            ? most_params(GA_MAX_NDIM, (size_t)noperands * GA__OPERAND_WORDS)
+            : most_params((size_t)ndim, ga__operands_words(ndim + 1, noperands, operands));
+    uint64_t words[most];
     call c;
     assert(noperands < GA__MAX_OPERANDS);
     assert(!reduction->carry || out[0]->contiguous);
@@ -276,7 +280,7 @@ ga_status ga__reduce(const ga__reduction *reduction, ga__device *device, int ndi
     c.p.outputs = reduction->formula.raw_result ? 1 : out[0]->size;
     c.p.kept.strides = strides;
     c.p.reduced.strides = strides + noperands + 1;
-    c.params = ga__params_in(words, most_params(noperands));
+    c.params = ga__params_in(words, most);
     if (c.p.outputs == 0)
         return GA_OK;
     ga__reduce_plan_make(&c.p, ndim, shape, reduced);

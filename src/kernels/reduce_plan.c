@@ -243,7 +243,7 @@ static void choose_variant(plan *p)
 {
     memset(&p->v, 0, offsetof(ga__reduce_variant, operand));
     set_reduction(p);
-    p->v.host = p->device->arch == 0;
+    p->v.host = ga__on_host(p->device);
     p->v.kept_ndim = p->kept.ndim;
     p->v.reduced_ndim = p->reduced.ndim;
     p->v.outputs_per_pass = p->v.strip = p->v.deinterleave = p->v.rows_per_pass = 1;
@@ -254,6 +254,7 @@ static void choose_variant(plan *p)
     p->v.wide = p->v.host || is_wide(p);
     set_operands(p);
     p->v.ascending = uses_index(p) && index_ascends(p);
+    p->stack = 0;
     if (p->v.host)
         ga__reduce_plan_host(p);
     else

@@ -21,10 +21,11 @@ typedef struct ga__reduce_plan {
     ga__nest kept, reduced;         /* the caller provides noperands + 1 rows of strides for each */
     int8_t place[GA__MAX_OPERANDS]; /* of operand k in the nests; GA__NO_PLACE: not in them */
     ga__reduce_variant v;
-    bool sums;  /* some part rounds */
-    bool large; /* CUDA: more threads in a block, with fewer registers each */
-    int levels; /* host: of the tree of several outputs' chains */
-    int waves;  /* CUDA: blocks that share rows, in units of those that run at once */
+    bool sums;    /* some part rounds */
+    bool large;   /* CUDA: more threads in a block, with fewer registers each */
+    int levels;   /* host: of the tree of several outputs' chains */
+    size_t stack; /* host: bytes of the arrays that a block keeps on its thread's stack */
+    int waves;    /* CUDA: blocks that share rows, in units of those that run at once */
     /* On CUDA `vectors` are those of a row, or elements of a thread where rows are staged, and then
      * a tile has `group` rows. */
     int64_t useful, least; /* CUDA: the most segments of use, and the fewest with short chains */

@@ -6,7 +6,7 @@
 
 #define SMALL_ACCUMULATOR 8 /* bytes */
 #define LANES 32            /* accumulators side by side in a run of a row, */
-#define SHORT_LANES 16      /* in runs too short to repay the combining of so many */
+#define SHORT_LANES 16      /* in runs too short to repay combining that many */
 #define SHORT_RUN 1024
 #define SHORT_SUM 512     /* the same for sums: a run too short for a second chain has none */
 #define LANE_BYTES 256    /* of the accumulators of choices, such as maxima and their places, */
@@ -15,8 +15,15 @@
 #define STRIP 1024        /* elements, or neighbouring outputs, of a loop */
 #define STRIP_BYTES 32768 /* of accumulators that fit the cache: more outputs if they are small */
 #define LONGEST_STRIP 4096
-#define LONG_BYTES 8192      /* of a row that is worth reading beside others */
-#define WIDE 64              /* neighbouring outputs that fill vectors by themselves */
+#define STACK_BYTES                                                                                \
+    (128 << 10)                 /* of accumulators of outputs that are reduced together, at most,  \
+                                 */
+#define SPLIT_BYTES (256 << 10) /* and of the columns into which rows are split */
+#define TREES 64                /* accumulators of two trees */
+#define LANE_ARRAYS 4   /* accumulators of a lane: of a block and before it, each twice the lanes */
+#define GROUP 64        /* elements that are mapped at once */
+#define LONG_BYTES 8192 /* of a row that is worth reading beside others */
+#define WIDE 64         /* neighbouring outputs that fill vectors by themselves */
 #define OUTPUTS_PER_PASS 256 /* outputs whose runs alternate */
 #define SHORT_ROW 32         /* elements: shorter rows are reduced side by side */
 #define MOST_THIN 4          /* columns, and the bytes of a row, */
@@ -43,13 +50,23 @@ bool ga__reduce_plan_has_thin_columns(const plan *p)
     return p->reduction->formula.base.uses_index && width <= MOST_THIN && row <= THIN_BYTES;
 }
 
+/* Outputs that are reduced together, at most `most`: their accumulators fit the stack. */
+static int outputs_together(const plan *p, int most)
+{
+    while (most > 1 && most * (int64_t)p->v.accumulator_bytes > STACK_BYTES)
+        most /= 2;
+    return most;
+}
+
 /* Longer rows are read whole as far as their accumulators fit the cache. */
 static int strip_of_columns(const plan *p)
 {
     if (p->kept.shape[0] <= STRIP || ga__reduce_plan_has_short_rows(p))
-        return STRIP;
+        return outputs_together(p, STRIP);
     const int64_t fit = STRIP_BYTES / (int64_t)p->v.accumulator_bytes;
-    return fit < STRIP ? STRIP : fit < LONGEST_STRIP ? (int)fit : LONGEST_STRIP;
+    return fit < STRIP           ? outputs_together(p, STRIP)
+           : fit < LONGEST_STRIP ? (int)fit
+                                 : LONGEST_STRIP;
 }
 
 /* Whether operand k's rows follow each other and have the few elements that shuffles split into
@@ -178,6 +195,43 @@ static void choose_cascade(plan *p)
     p->levels = levels_of(runs);
 }
 
+/* Chooses the operands whose rows are split into columns, and returns the bytes of these: none, if
+ * one loop has a whole row. */
+static size_t split_columns(plan *p)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->noperands; k++) {
+        if (!deinterleaves(p, k))
+            continue;
+        const size_t elements = p->v.short_rows ? 0 : (size_t)p->v.deinterleave * p->v.strip,
+                     more = elements * ga__dtype_size(p->operands[k].array->dtype);
+        p->v.operand[k].deinterleaved = nbytes + more <= SPLIT_BYTES;
+        nbytes += p->v.operand[k].deinterleaved ? more : 0;
+    }
+    return nbytes;
+}
+
+/* Bytes of the arrays of a group and of a strip that is mapped. */
+static size_t mapped_bytes(const plan *p)
+{
+    size_t grouped = 0, stripped = 0;
+    for (int k = 0; k < p->noperands; k++)
+        if (p->place[k] != GA__NO_PLACE)
+            grouped += ga__dtype_size(p->operands[k].array->dtype) + sizeof(float);
+    for (int k = 0; k < p->reduction->formula.nparts; k++)
+        stripped += ga__dtype_size(ga__dtype_compute(p->reduction->type[k]));
+    return GROUP * grouped + p->v.strip * stripped;
+}
+
+/* Bytes of the accumulators, of lanes and of the trees in which their results meet, and of what is
+ * mapped. */
+static size_t stack_of(const plan *p)
+{
+    const size_t outputs = p->v.columns ? p->v.strip : p->v.outputs_per_pass,
+                 lanes = p->v.short_rows ? 0 : outputs + TREES + LANE_ARRAYS * p->v.lanes;
+    return lanes * p->v.accumulator_bytes + (p->v.staged ? mapped_bytes(p) : 0);
+}
+
 void ga__reduce_plan_host(plan *p)
 {
     p->v.strip = STRIP;
@@ -201,7 +255,7 @@ void ga__reduce_plan_host(plan *p)
         p->v.rows_per_pass = rows_per_pass(p);
     } else {
         if (p->reduced.ndim > 1 && p->outputs > 1)
-            p->v.outputs_per_pass = OUTPUTS_PER_PASS;
+            p->v.outputs_per_pass = (uint16_t)outputs_together(p, OUTPUTS_PER_PASS);
         p->group = p->count < GRAIN ? ga__ceil_div(GRAIN, p->count + 1) : p->v.outputs_per_pass;
         p->tiles = ga__ceil_div(p->outputs, p->group);
     }
@@ -212,6 +266,5 @@ void ga__reduce_plan_host(plan *p)
         (!p->v.columns && (p->group > p->v.outputs_per_pass || p->outputs > GA__TICKETS)))
         p->segments = 1;
     choose_cascade(p);
-    for (int k = 0; k < p->noperands; k++)
-        p->v.operand[k].deinterleaved = deinterleaves(p, k);
+    p->stack = split_columns(p) + stack_of(p);
 }

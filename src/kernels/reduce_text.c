@@ -97,7 +97,7 @@ static const char *step_elements(const variant *v, bool kept, char (*digits)[4])
     return *digits;
 }
 
-/* The steps of an array or of the index along the axes of a nest, along axis 0 of so many
+/* The steps of an array or of the index along the axes of a nest; along axis 0, of `elements`
  * elements. */
 static void fill_vector_strides(ga__record *record, const char *list, int ndim,
                                 const char *elements, size_t word)
@@ -247,10 +247,10 @@ static void fill_words(ga__record *record, const formula *f, const variant *v)
         ga__record_setf(record, GA__KEY(word_kind), "word_truth<%s, ga_part0::A>", memory);
     else if (v->batch == GA__BATCH_EXTREMES)
         ga__record_setf(record, GA__KEY(word_kind), "word_extreme<%s, %s>", memory,
-                        ga__part_is_greatest(f->parts[0]) ? "true" : "false");
+                        f->parts[0]->greatest ? "true" : "false");
     else
         ga__record_setf(record, GA__KEY(word_kind), "word_place<%s, %s>", memory,
-                        ga__part_is_first_greatest(f->parts[0]) ? "true" : "false");
+                        f->parts[0]->greatest ? "true" : "false");
 }
 
 /* How columns of 16-bit floats are taken by words. */
@@ -261,7 +261,7 @@ static void fill_places(ga__record *record, const formula *f, const variant *v)
     else
         ga__record_setf(record, GA__KEY(place_kind), "%s, %s",
                         ga__dtype_memory_type((ga_dtype)v->operand[0].memory),
-                        ga__part_is_first_greatest(f->parts[0]) ? "true" : "false");
+                        f->parts[0]->greatest ? "true" : "false");
 }
 
 static void fill_chains(ga__record *record, const formula *f, const variant *v, bool sums)
@@ -287,8 +287,8 @@ static void fill_chains(ga__record *record, const formula *f, const variant *v, 
  * extreme of indexed values, which a thread finds in two steps. */
 static bool ascends(const variant *v, const ga__part_formula *part)
 {
-    return part->uses_index && ga__part_is_indexed(part) && v->ascending && !v->host &&
-           !v->carried && v->reduced_ndim == 1;
+    return ga__part_is_indexed(part) && v->ascending && !v->host && !v->carried &&
+           v->reduced_ndim == 1;
 }
 
 /* Whether the one part adds up small integers that a map makes, in 64 bits. */

@@ -2,8 +2,6 @@
 #ifndef GA_KERNELS_REDUCTION_H
 #define GA_KERNELS_REDUCTION_H
 
-#include <string.h>
-
 #include "kernels/operand.h"
 
 /* One launch of a reduction whose elements arrive in several launches, in order. The accumulators
@@ -56,25 +54,15 @@ static inline bool ga__part_rounds(const ga__part_formula *part, ga_dtype type)
     return part->rounds && (part->holds == GA__ACCUMULATOR_STRUCT || ga__dtype_rounds(type));
 }
 
-/* Whether the result is the greatest of the elements, or the least one. */
-static inline bool ga__part_is_greatest(const ga__part_formula *part)
+/* Whether the result is the greatest or the least element itself; and whether it is the index of
+ * one. */
+static inline bool ga__part_is_extreme(const ga__part_formula *part)
 {
-    return strcmp(part->combine, "ga::upper(a, b)") == 0;
+    return (part->greatest || part->least) && !part->uses_index;
 }
-static inline bool ga__part_is_least(const ga__part_formula *part)
-{
-    return strcmp(part->combine, "ga::lower(a, b)") == 0;
-}
-
-/* Whether the accumulator is an extreme with its index, of any elements; and whether the first
- * greatest one is wanted. */
 static inline bool ga__part_is_indexed(const ga__part_formula *part)
 {
-    return strcmp(part->accumulator, "ga::indexed<T, I>") == 0;
-}
-static inline bool ga__part_is_first_greatest(const ga__part_formula *part)
-{
-    return strcmp(part->combine, "ga::first_max(a, b)") == 0;
+    return (part->greatest || part->least) && part->uses_index;
 }
 
 #endif

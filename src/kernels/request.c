@@ -14,16 +14,21 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-void ga__params_add_divisor(ga__params *params, int64_t size, bool wide)
+void ga__divisor_set(uint64_t word[GA__DIVISOR_WORDS], int64_t size, bool wide)
 {
     const int bits = wide ? 64 : 32;
     int shift = 0;
     while (shift < bits - 1 && ((uint64_t)1 << shift) < (uint64_t)size)
         shift++;
     const uint128 excess = (((uint128)1 << shift) - (uint64_t)size) << bits;
-    ga__params_add(params, (uint64_t)size);
-    ga__params_add(params, (uint64_t)(excess / (uint64_t)size + 1));
-    ga__params_add(params, (uint64_t)shift);
+    word[0] = (uint64_t)size;
+    word[1] = (uint64_t)(excess / (uint64_t)size + 1);
+    word[2] = (uint64_t)shift;
+}
+
+void ga__params_add_divisor(ga__params *params, int64_t size, bool wide)
+{
+    ga__divisor_set(ga__params_reserve(params, GA__DIVISOR_WORDS * sizeof(uint64_t)), size, wide);
 }
 
 void ga__params_add_number(ga__params *params, ga_dtype type, ga_value number)
@@ -105,6 +110,14 @@ static void need_files(ga__record *record, const char *const *texts)
             ga__record_set(record, flag, "1");
         }
     }
+}
+
+int ga__count_calls(const char *text)
+{
+    int calls = 0;
+    for (const char *at = strstr(text, "ga::"); at; at = strstr(at + 1, "ga::"))
+        calls++;
+    return calls;
 }
 
 bool ga__calls_libm(const char *text)
@@ -266,7 +279,9 @@ bool ga__variant_is_complex(const ga__operand_variant *v)
 ga__stream *ga__operands_stream(ga__device *device, int noperands, const ga__operand *operands)
 {
     ga__stream *stream = ga__current_stream(device);
-    for (int k = 0; stream && k < noperands; k++) {
+    if (!stream)
+        return NULL;
+    for (int k = 0; k < noperands; k++) {
         const gpuarray *x = operands[k].array;
         if (x && operands[k].access != GA__COORDINATE &&
             ga__use(stream, x->buffer, operands[k].writes) != GA_OK)

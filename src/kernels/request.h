@@ -95,6 +95,7 @@ static inline void ga__params_add_strides(ga__params *params, const ga__nest *ne
 
 /* size, multiplier and shift: division by an invariant integer, Granlund & Montgomery (1994),
  * figure 4.1, for dividends below 2^31 or, when wide, 2^63. */
+void ga__divisor_set(uint64_t word[GA__DIVISOR_WORDS], int64_t size, bool wide);
 void ga__params_add_divisor(ga__params *params, int64_t size, bool wide);
 /* Two words: the number in the compute type of `type`. */
 void ga__params_add_number(ga__params *params, ga_dtype type, ga_value number);
@@ -171,6 +172,9 @@ enum {
 ga__record *ga__request_record(const ga__formula *formula, bool host, size_t nwords,
                                bool complex_types, const char *const *texts);
 
+/* How often the text of a table names a function of the device library. */
+int ga__count_calls(const char *text);
+
 /* Whether the text of a table calls functions of libm (needs.def). */
 bool ga__calls_libm(const char *text);
 
@@ -218,6 +222,20 @@ typedef struct ga__loaded_kernel {
     ga__module *module; /* of the function */
     int resident;       /* blocks that the device runs at once */
 } ga__loaded_kernel;
+
+/* The most words of parameters that the operands of a call over `ndim` axes take: addresses,
+ * strides along one axis or more, and places, or numbers. The shape and strides of an accessor are
+ * its own. The same bound for each of few operands costs less than a look at them. */
+#define GA__FEW_OPERANDS 8
+#define GA__OPERAND_WORDS (5 + 3 * GA_MAX_NDIM)
+static inline size_t ga__operands_words(int ndim, int noperands, const ga__operand *operands)
+{
+    size_t words = (size_t)noperands * ((size_t)ndim + 4);
+    for (int k = 0; k < noperands; k++)
+        if (operands[k].access == GA__ACCESSOR && operands[k].array)
+            words += 2 * (size_t)operands[k].array->ndim;
+    return words;
+}
 
 /* The kernel under the key, compiled and loaded if memory lacks it. The calling thread holds it
  * until ga__request_leave(). NULL and an error on failure. Memory keeps at most

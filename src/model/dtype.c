@@ -48,6 +48,11 @@ const char *ga__dtype_compute_type(ga_dtype dtype)
     return ga__dtype_memory_type(ga__dtype_compute(dtype));
 }
 
+const char *ga__dtype_moved_type(ga_dtype dtype)
+{
+    return ga__dtype_compute_type(ga__dtype_moved(dtype));
+}
+
 ga_dtype ga__dtype_integer(char kind, size_t nbytes)
 {
     for (int d = GA_NO_DTYPE + 1; d < GA_DTYPE_COUNT; d++) {

@@ -93,6 +93,8 @@ static inline bool ga__dtype_is_stored(ga_dtype dtype)
 
 const char *ga__dtype_memory_type(ga_dtype dtype);
 const char *ga__dtype_compute_type(ga_dtype dtype);
+/* The same for texts without definitions of structs: of a struct, its stand-in's. */
+const char *ga__dtype_moved_type(ga_dtype dtype);
 /* The integer of kind 'i' or 'u' and this size; GA_NO_DTYPE when there is none. */
 ga_dtype ga__dtype_integer(char kind, size_t nbytes);
 /* The smallest complex dtype that holds the real one. */
@@ -106,7 +108,7 @@ ga_dtype ga__dtype_from_npy(const char *descr, bool *swapped);
 ga_dtype ga__dtype_from_c(const char *type);
 /* The same without structs. */
 ga_dtype ga__dtype_number_from_c(const char *type);
-/* What addresses of elements are multiples of: the size, or of a struct what its members may need.
+/* The alignment of elements: their size, or for a struct what its members may need.
  */
 size_t ga__dtype_alignment(ga_dtype dtype);
 

@@ -18,6 +18,7 @@ typedef struct ga__formula {
     bool uses_index;                               /* the body names `i` other than as [i] */
     bool uses_complex; /* some operand is complex, or the user's text may be */
     bool fast_math;
+    bool copies;     /* the body is `r = a` */
     bool moves;      /* it only moves elements, mostly of neighbouring places */
     bool heavy;      /* an element takes long: on the host each is a block of its own */
     bool ordered;    /* on the host one processor takes the elements, along each axis in order */
@@ -47,13 +48,16 @@ typedef struct ga__part_formula {
     bool short_circuits; /* a few elements may decide the result */
     bool rounds;         /* with floats each step rounds: they are added in short chains */
     bool uses_index;     /* the step depends on `i` */
+    bool greatest; /* the result is the greatest element, or with uses_index the first index of it;
+                      NaN is greater than all numbers */
+    bool least;    /* the same of the least element; NaN is less than all numbers */
 } ga__part_formula;
 
 /* The accumulator of a scan. Texts as in scan.def. */
 typedef struct ga__scan_texts {
     const char *accumulator; /* type A */
     const char *neutral, *lift, *combine, *finish;
-    int values; /* it holds at most so many T */
+    int values; /* the most T that it holds */
     bool sums;  /* combine adds accumulators, of one T each */
 } ga__scan_texts;
 

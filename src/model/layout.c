@@ -65,7 +65,7 @@ ga_status ga__check_shape(const char *name, ga_dtype dtype, int ndim, const int6
     return GA_OK;
 }
 
-/* Of an empty array all are 0, as NumPy's: no stride of it is followed, and none can overflow. */
+/* All strides of an empty array are 0, as NumPy's: none is followed, and none can overflow. */
 void ga__contiguous_strides(int ndim, const int64_t *shape, int64_t itemsize, int64_t *strides)
 {
     int64_t stride = ga__shape_size(ndim, shape) > 0 ? itemsize : 0;
@@ -285,8 +285,8 @@ static int compare_axes(const ga__nest *nest, int a, int b)
 }
 
 /* Insertion sort as NumPy's iterator does it (npyiter_find_best_axis_ordering): repeated axes make
- * the comparison intransitive, which an insertion bears; axes no operand can tell apart keep their
- * order. */
+ * the comparison intransitive, which an insertion sort tolerates; axes no operand can tell apart
+ * keep their order. */
 static void sort_axes(const ga__nest *nest, int *order)
 {
     for (int axis = 0; axis < nest->ndim; axis++) {

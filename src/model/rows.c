@@ -27,7 +27,16 @@
     ROW(name, kinds, rule, second, 1, statement, NULL)
 
 /* The traits of reduce.def and of scan.def. */
-enum { NONE = 0, EMPTY_IS_ERROR = 1, ROUNDS = 2, SHORT_CIRCUITS = 4, USES_INDEX = 8, SUMS = 16 };
+enum {
+    NONE = 0,
+    EMPTY_IS_ERROR = 1,
+    ROUNDS = 2,
+    SHORT_CIRCUITS = 4,
+    USES_INDEX = 8,
+    GREATEST = 16,
+    LEAST = 32,
+    SUMS = 64
+};
 
 #define GA_REDUCE(NAME, KINDS, RULE, RESULT, TRAITS, HOLDS, ACCUMULATOR, NEUTRAL, STEP, COMBINE,   \
                   FINISH, line)                                                                    \
@@ -45,7 +54,9 @@ enum { NONE = 0, EMPTY_IS_ERROR = 1, ROUNDS = 2, SHORT_CIRCUITS = 4, USES_INDEX 
                                  .holds = GA__ACCUMULATOR_##HOLDS,                                 \
                                  .short_circuits = ((TRAITS)&SHORT_CIRCUITS) != 0,                 \
                                  .rounds = ((TRAITS)&ROUNDS) != 0,                                 \
-                                 .uses_index = ((TRAITS)&USES_INDEX) != 0}},
+                                 .uses_index = ((TRAITS)&USES_INDEX) != 0,                         \
+                                 .greatest = ((TRAITS)&GREATEST) != 0,                             \
+                                 .least = ((TRAITS)&LEAST) != 0}},
 
 #define GA_SCAN(NAME, KINDS, RULE, TRAITS, VALUES, ACCUMULATOR, NEUTRAL, LIFT, COMBINE, FINISH,    \
                 line)                                                                              \

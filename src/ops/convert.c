@@ -58,7 +58,8 @@ ga__operand ga__write_operand(const char *name, const gpuarray *array)
  * rounding. */
 static ga_status copy_values(gpuarray *to, const gpuarray *from)
 {
-    static const ga__formula formula = {.id = GA__FORMULA_ID(0), .name = "copy", .body = "r = a"};
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(0), .name = "copy", .body = "r = a", .copies = true};
     const ga__operand input = {.name = "a", .array = from, .type = from->dtype, .reads = true};
     return ga__fill_by(&formula, to, from->dtype, 1, &input);
 }

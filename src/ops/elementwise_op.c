@@ -137,18 +137,37 @@ gpuarray *ga__apply(ga__row_id row, const ga_value *inputs)
     return NULL;
 }
 
+static ga_status fail_shape(const char *name, const gpuarray *out, int ndim, const int64_t *shape)
+{
+    return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", name,
+                    ga__shape_text(ndim, shape), ga__shape_text(out->ndim, out->shape));
+}
+
 ga_status ga__check_out(const char *name, const gpuarray *out, int ndim, const int64_t *shape,
                         ga_dtype dtype)
 {
     if (!ga__array_writable(name, out))
         return ga_error();
     if (!ga__broadcasts_to(ndim, shape, out->ndim, out->shape))
-        return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", name,
-                        ga__shape_text(ndim, shape), ga__shape_text(out->ndim, out->shape));
+        return fail_shape(name, out, ndim, shape);
     if (dtype != out->dtype && !ga__can_cast_same_kind(dtype, out->dtype))
         return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", name,
                         ga_dtype_name(dtype), ga_dtype_name(out->dtype));
     return GA_OK;
+}
+
+ga_status ga__check_own_out(const char *name, const gpuarray *out, const ga__device *device,
+                            int ndim, const int64_t *shape, ga_dtype dtype)
+{
+    if (!ga__array_writable(name, out))
+        return ga_error();
+    if (!ga__same_shape(ndim, shape, out->ndim, out->shape))
+        return fail_shape(name, out, ndim, shape);
+    const ga_status status = ga__check_out(name, out, ndim, shape, dtype);
+    if (status == GA_OK && out->buffer->device != device)
+        return ga__fail(GA_ERR_DEVICE, "%s: the operand is on %s, out on %s", name, device->name,
+                        out->buffer->device->name);
+    return status;
 }
 
 static bool same_layout(const gpuarray *a, const gpuarray *b)

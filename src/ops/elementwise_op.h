@@ -38,6 +38,10 @@ ga_status ga__check_values(const char *name, int count, const ga_value *values,
 ga_status ga__check_out(const char *name, const gpuarray *out, int ndim, const int64_t *shape,
                         ga_dtype dtype);
 
+/* The same of a result that does not broadcast, and of an operand on the device. */
+ga_status ga__check_own_out(const char *name, const gpuarray *out, const ga__device *device,
+                            int ndim, const int64_t *shape, ga_dtype dtype);
+
 /* Copies the input if it overlaps the written array other than exactly. *copy (NULL if there is
  * none) is to be freed after the launch. GA_ERR_MEMORY and others. */
 ga_status ga__separate(const gpuarray *written, const gpuarray **input, gpuarray **copy);

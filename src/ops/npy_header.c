@@ -145,7 +145,7 @@ static ga_status member_bytes(const reader *r, const char *descr, int64_t *nbyte
     return bytes && size >= 0 ? GA_OK : fail_member(r, descr);
 }
 
-/* "(2, 3)" or "3" after a comma: so many of the member. */
+/* "(2, 3)" or "3" after a comma: the member is an array of that shape. */
 static ga_status read_counts(reader *r, int64_t *nbytes)
 {
     const bool tuple = take(r, "(");

@@ -339,9 +339,9 @@ static ga_status copy_across(gpuarray *to, const gpuarray *from)
 {
     if (to->size == 0)
         return GA_OK;
-    if (from->buffer->device->backend == &ga__host_backend)
+    if (ga__on_host(from->buffer->device))
         return ga__array_upload("to_device", to, 0, from->data, ga_nbytes(to));
-    if (to->buffer->device->backend == &ga__host_backend)
+    if (ga__on_host(to->buffer->device))
         return ga__array_download("to_device", from, 0, to->data, ga_nbytes(to));
     return copy_to_peer(to, from);
 }

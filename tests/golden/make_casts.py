@@ -69,7 +69,7 @@ def cast(value, dtype):
 
 
 def halfway(digits, exponent):
-    """Halfway between two values with so many digits, the lower one odd and even, from 2**exponent."""
+    """Halfway between two values with a number of binary digits, the lower one odd and even, from 2**exponent."""
     unit = Fraction(2) ** (exponent - digits + 1)
     for steps in (0, 1, 2 ** (digits - 1) - 1):
         yield 2**exponent * Fraction(1) + steps * unit + unit / 2

@@ -60,7 +60,7 @@ VALUES = {name: make_array(dtype, shape) for name, (dtype, shape, _) in ARRAYS.i
 
 
 class Noise:
-    """Moves floating values by so many units in the last place, up or down at random."""
+    """Moves floating values by a number of units in the last place, up or down at random."""
 
     on = None
 

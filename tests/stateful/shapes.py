@@ -121,7 +121,7 @@ class Repeats(Shape):
 
 
 class Pads(Shape):
-    kinds = [d for d in DTYPES if d not in SMALL and d != "bool"]
+    kinds = [d for d in DTYPES if d not in SMALL]
     MODES = ["constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "maximum", "minimum", "mean", "median"]
 
     def sides(self, rng, ndim, low, high):
@@ -137,6 +137,8 @@ class Pads(Shape):
         mode = pick(rng, self.MODES)
         if self.dtypes[0].startswith("c") and mode in ("maximum", "minimum", "mean", "median", "linear_ramp"):
             mode = "edge"
+        if self.dtypes[0] == "bool" and mode == "linear_ramp":
+            mode = "wrap"
         widths, theirs = self.sides(rng, ndim, 0, 12)
         value = int(rng.integers(0, 9))
         extra = {"constant": {"constant_values": value}, "linear_ramp": {"end_values": value}}.get(mode, {})
@@ -320,7 +322,7 @@ class Indices(Takes):
         return self.indices(rng, tuple(1 if rng.random() < 0.2 else n for n in own), length, 0)
 
     def mask(self, rng, own, shape):
-        """Of so many true elements as the other indices have, or of any number."""
+        """With as many true elements as the other indices have, or with any number."""
         values = rng.random(own) < rng.random()
         if rng.random() < 0.6:
             count = pick(rng, [1, shape[-1] if shape else 1])

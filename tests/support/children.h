@@ -2,7 +2,7 @@
 #ifndef GA_TESTS_CHILDREN_H
 #define GA_TESTS_CHILDREN_H
 
-/* A child that runs for so long hangs: no load of the machine slows its work so much. */
+/* After this time a child counts as hanging: no load of the machine slows its work that much. */
 enum { HANG_SECONDS = 300 };
 
 /* The exit status of a child that runs `body` and exits with its result; -1 if a signal ended it,

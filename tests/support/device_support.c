@@ -28,7 +28,7 @@ int choose_device(void **state)
 void need_host(const char *reason)
 {
     const ga__device *current = ga__current_device();
-    if (current == NULL || current->arch == 0)
+    if (current == NULL || ga__on_host(current))
         return;
     print_message("skipped on %s: %s\n", current->name, reason);
     skip();

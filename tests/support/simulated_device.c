@@ -4,11 +4,13 @@
 #include "simulated_device.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "device/cuda/cublaslt.h"
 #include "device/grid.h"
 #include "device/simt/simt.h"
 #include "device/stream.h"
@@ -280,6 +282,25 @@ void simulate_products(const ga__product_verbs *verbs)
 {
     simulated_backend.product = *verbs;
 }
+
+#ifdef QUARRY_CUDA
+const char *simulate_cublaslt(void)
+{
+    const char *path = getenv("FAKE_CUBLASLT");
+    ga__use_device(NULL);
+    need_host("its products need the real cuBLASLt");
+    if (!path) {
+        print_message("skipped: FAKE_CUBLASLT does not name the tests' library\n");
+        skip();
+    }
+    setenv("QUARRY_CUBLASLT", path, 1);
+    simulate_products(&(ga__product_verbs){.found = ga__cublaslt_found,
+                                           .takes = ga__cublaslt_takes,
+                                           .multiply = ga__cublaslt_multiply});
+    ga__use_device(&simulated_device);
+    return path;
+}
+#endif
 
 void need_simulator(void)
 {

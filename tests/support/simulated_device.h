@@ -21,6 +21,11 @@ bool open_simulated_device(int processors);
 /* Gives the simulated device a library of products; as it is opened, it has none. */
 void simulate_products(const ga__product_verbs *verbs);
 
+/* Makes the tests' cuBLASLt that of this process and of the simulated device, which the test uses
+ * then; returns its path, $FAKE_CUBLASLT. Skips the test on a GPU, whose products need the real
+ * library, and without a path. */
+const char *simulate_cublaslt(void);
+
 /* Skips the test on a GPU: what the simulator does, it does on the host. */
 void need_simulator(void);
 

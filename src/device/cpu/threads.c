@@ -18,6 +18,7 @@
 
 #define MAX_THREADS 1024
 #define MOST_SHARES 64
+#define WORKER_STACK (1 << 20) /* bytes at least: a few times what the largest kernels take */
 #define SPINS 256 /* some 3 to 30 microseconds of pause instructions before a thread sleeps */
 
 /* The `members` word: the number of workers inside the job, and two flags. */
@@ -196,21 +197,28 @@ static void forget_threads(void)
 GA__FORK_GUARD(NULL, GA__FORK_LEAF, forget_threads)
 
 /* Starts as many of the workers as the system permits; signals stay with the program's own
- * threads. */
+ * threads. What the system gives threads by default may be less than kernels need. */
 static void start_threads(void)
 {
     sigset_t all, before;
+    pthread_attr_t attributes;
+    size_t stack = 0;
+    if (pthread_attr_init(&attributes) != 0)
+        return;
+    if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < WORKER_STACK)
+        pthread_attr_setstacksize(&attributes, WORKER_STACK);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int started = 0;
     for (int i = 1; i < ga__pool_size(); i++) {
         pthread_t thread;
-        if (pthread_create(&thread, NULL, worker, (void *)(intptr_t)i) != 0)
+        if (pthread_create(&thread, &attributes, worker, (void *)(intptr_t)i) != 0)
             break;
         pthread_detach(thread);
         started++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     atomic_store(&pool.nthreads, started);
 }
 

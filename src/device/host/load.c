@@ -12,11 +12,15 @@
 
 #include "base/error.h"
 #include "base/os/loader.h"
+#include "base/os/stack.h"
 #include "base/os/system.h"
 #include "base/os/temporary.h"
 #include "device/cpu/cxx.h"
 #include "device/cpu/threads.h"
 #include "device/host/shared.h"
+
+#define KERNEL_STACK (24 << 10) /* what a kernel takes beside its arrays, and libm below it */
+#define USUAL_STACK (32 << 10)  /* of arrays: every thread of 128 KiB has room for these */
 
 typedef void (*kernel)(const uint64_t *words, int64_t block);
 
@@ -130,13 +134,13 @@ ga_status ga__host_find(ga__image *image, const char *name, ga__function **funct
 
 typedef struct call {
     kernel function;
-    const uint64_t *words;
+    const ga__launch *launch;
 } call;
 
 static void run_block(const void *context, int64_t index)
 {
     const call *c = context;
-    c->function(c->words, index);
+    c->function(c->launch->words, index);
 }
 
 int ga__host_resident_blocks(ga__device *device, ga__function *function, int threads)
@@ -145,15 +149,37 @@ int ga__host_resident_blocks(ga__device *device, ga__function *function, int thr
     return device->processors;
 }
 
-void ga__host_run(ga__function *function, int64_t grid, bool in_order, const uint64_t *words)
+static inline void run_all(const call *c)
 {
-    call c = {.words = words};
+    if (c->launch->grid == 1)
+        c->function(c->launch->words, 0);
+    else
+        ga__pool_run(run_block, c, c->launch->grid, c->launch->in_order);
+}
+
+static void run_call(void *context)
+{
+    run_all(context);
+}
+
+static ga_status run_with_stack(call *c, size_t need)
+{
+    if (ga__with_stack(need, run_call, c))
+        return GA_OK;
+    return ga__fail(GA_ERR_MEMORY,
+                    "launch: the thread has %zu bytes of stack left; the kernel needs %zu",
+                    ga__stack_left(), need);
+}
+
+ga_status ga__host_run(ga__function *function, const ga__launch *launch)
+{
+    call c = {.launch = launch};
     memcpy(&c.function, &function, sizeof c.function); /* ISO C has no cast from an object pointer
                                                         * to a function pointer */
-    if (grid == 1)
-        c.function(c.words, 0);
-    else
-        ga__pool_run(run_block, &c, grid, in_order);
+    if (launch->stack > USUAL_STACK)
+        return run_with_stack(&c, launch->stack + KERNEL_STACK);
+    run_all(&c);
+    return GA_OK;
 }
 
 ga_status ga__host_global(ga__device *device, ga__image *image, const char *symbol, void **memory,

@@ -13,6 +13,7 @@ typedef struct command {
     bool users; /* a user's kernel: `shape` is its launch, `words` its arguments */
     int64_t grid;
     bool in_order;
+    size_t stack;
     ga__grid_launch shape;
     struct {
         void *to;
@@ -64,13 +65,12 @@ ga_status ga__host_zero(ga__stream *stream, void *memory, size_t nbytes)
 
 ga_status ga__host_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
-    if (stream->handle == NULL) {
-        ga__host_run(function, launch->grid, launch->in_order, launch->words);
-        return GA_OK;
-    }
+    if (stream->handle == NULL)
+        return ga__host_run(function, launch);
     const command given = {.function = function,
                            .grid = launch->grid,
                            .in_order = launch->in_order,
+                           .stack = launch->stack,
                            .nwords = launch->nwords};
     command *c = record(stream, &given);
     if (c == NULL)
@@ -139,6 +139,13 @@ static ga_status replay_grid(command *c)
     return ga__simt_launch(its, &launch);
 }
 
+static ga_status replay_launch(const command *c)
+{
+    const ga__launch launch = {
+        .grid = c->grid, .in_order = c->in_order, .stack = c->stack, .words = c->words};
+    return ga__host_run(c->function, &launch);
+}
+
 ga_status ga__host_record_begin(ga__stream *stream)
 {
     ga__replay *list = ga__malloc(sizeof *list);
@@ -185,7 +192,7 @@ ga_status ga__host_replay(ga__replay *replay, ga__stream *stream)
         else if (c->users)
             status = replay_grid(c);
         else
-            ga__host_run(c->function, c->grid, c->in_order, c->words);
+            status = replay_launch(c);
     }
     return status;
 }

@@ -30,8 +30,9 @@ int ga__host_resident_blocks(ga__device *device, ga__function *function, int thr
 ga_status ga__host_global(ga__device *device, ga__image *image, const char *symbol, void **memory,
                           size_t *nbytes);
 
-/* Runs all blocks of a template's kernel now. */
-void ga__host_run(ga__function *function, int64_t grid, bool in_order, const uint64_t *words);
+/* Runs all blocks of a template's kernel now: in a thread of its own if this one's stack is too
+ * small. GA_ERR_MEMORY without such a thread. */
+ga_status ga__host_run(ga__function *function, const ga__launch *launch);
 
 /* replay.c: work that runs now, or is recorded in a recording stream. */
 ga_status ga__host_copy_async(ga__stream *stream, void *to, const void *from, size_t nbytes,

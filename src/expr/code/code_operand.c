@@ -99,7 +99,7 @@ static void name_gather(ga__step *step, int g, int nindices)
 static void add_taken(coder *c, int k, int g)
 {
     const ga__node *node = ga__coder_node(c, k);
-    const char *type = ga__dtype_compute_type(node->dtype);
+    const char *type = ga__dtype_moved_type(node->dtype);
     const char(*name)[8] = (const char(*)[8])c->step->gather_name[g];
     snprintf(c->name[k], sizeof(c->name[k]), "t%d", c->statements++);
     ga__strbuf_addf(&c->text, "const %s %s = ga::cast<%s>(g%d[", type, c->name[k], type, g);

@@ -18,7 +18,7 @@ static char *with_elements(coder *c, uint64_t reads, const char *statements)
 {
     for (int k = 0; k < c->step->ninputs; k++) {
         const ga__input *input = &c->step->inputs[k];
-        const char *type = ga__dtype_compute_type(input->dtype);
+        const char *type = ga__dtype_moved_type(input->dtype);
         if (reads >> k & 1)
             ga__strbuf_addf(&c->text, "const %s %s = ga::cast<%s>(" GA__SELECTED_NAME "[i]); ",
                             type, input->name, type, input->name);

@@ -4,8 +4,8 @@
 
 #include "expr/coder.h"
 
-/* What a value has one of: nothing yet, a row (with the reduced axes of length 1, or without them),
- * or an element. */
+/* The unit for which there is one value: nothing yet, a row (with the reduced axes of length 1, or
+ * without them), or an element. */
 typedef enum ga__span {
     GA__SPAN_NUMBER,
     GA__SPAN_ROW,

@@ -7,7 +7,7 @@
 /* What to do instead, such as "call ga_sort()"; NULL for other names. */
 const char *ga__elsewhere(const char *name, size_t length);
 
-/* What a reduction takes besides its operand; NumPy has max(x) and maximum(x, y). */
+/* The arguments that a reduction takes besides its operand; NumPy has max(x) and maximum(x, y). */
 const char *ga__reduction_options(int row);
 
 /* What the user of an operator that does not take these numbers may have meant; "" for others. */

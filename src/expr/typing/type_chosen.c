@@ -11,7 +11,7 @@ typedef ga__typer typer;
 
 #define FAILED GA__TYPER_FAILED
 
-/* What stands in the place of an element that is not chosen: it has no effect on the result. */
+/* The value in the place of an element that is not chosen: it has no effect on the result. */
 typedef enum absent { NOTHING, ZERO, ONE, INITIAL, NOT_A_NUMBER } absent;
 
 #define NO_ROW (-1)

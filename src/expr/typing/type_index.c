@@ -9,7 +9,7 @@ typedef ga__typer typer;
 
 #define FAILED GA__TYPER_FAILED
 
-/* A view of an array with so many axes of length 1 behind its own. */
+/* A view of an array with `behind` axes of length 1 after its own. */
 static int with_axes_behind(typer *t, int index, int behind)
 {
     const ga__node *node = ga__typer_node(t, index);

@@ -96,7 +96,8 @@ int ga__typer_multiply(typer *t, const int *operand)
         return ga__typer_fail_selection(t);
     if (ga__node_is_weak(a) || ga__node_is_weak(b))
         return ga__typer_fail(t, GA_ERR_INVALID, "@ takes arrays, not numbers");
-    if (ga__matmul_shape(a->ndim, a->shape, b->ndim, b->shape, &ndim, shape) != GA_OK)
+    if (ga__check_numeric("@", a->dtype) != GA_OK || ga__check_numeric("@", b->dtype) != GA_OK ||
+        ga__matmul_shape(a->ndim, a->shape, b->ndim, b->shape, &ndim, shape) != GA_OK)
         return ga__typer_fail_here(t);
     key.dtype = ga_result_type(a->dtype, b->dtype);
     return ga__typer_add_node(t, &key, (ga_dtype)key.dtype, ndim, shape);

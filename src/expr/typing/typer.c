@@ -403,7 +403,7 @@ static bool copy_parts(ga__graph *graph, const ga__ast *ast)
     return true;
 }
 
-/* What follows a selection has a length that only the data tell. */
+/* The length of values after a selection depends on the data. */
 static int check_selection(typer *t, int root)
 {
     ga__ast_node place = *t->ast_node;

@@ -1,8 +1,7 @@
 /* Plans threads that walk down the rows of an elementwise call on CUDA, and read what all rows
  * share once. */
-#include <string.h>
-
 #include "kernels/elementwise_plan.h"
+#include "kernels/request.h"
 
 #define NARROW 2     /* bytes of elements that instructions delay, not memory */
 #define STRETCH 2048 /* vectors from one of a thread to its next, at least */
@@ -63,7 +62,7 @@ bool ga__elementwise_descends(plan *p)
     const int lanes = (int)(GA__VECTOR_BYTES / size);
     const int64_t columns = p->nest.shape[0], vectors = p->n / lanes;
     if (size > NARROW || vectors < EACH * threads || !fits(p, lanes) ||
-        !strstr(p->formula->body, "ga::"))
+        ga__count_calls(p->formula->body) == 0)
         return false;
     const int64_t odd = columns & -columns, period = columns / (odd < lanes ? odd : lanes),
                   apart = ga__ceil_div(STRETCH, period) * period;

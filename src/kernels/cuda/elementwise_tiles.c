@@ -214,15 +214,15 @@ void ga__elementwise_tile_head(const plan *p, ga__params *params)
                           .ends = (uint64_t)(t->ends ? 2 * t->stretches : 0)};
     ga__params_add_divisor(params, t->turns, false);
     for (int axis = 0; axis < nest->ndim; axis++) {
-        ga__params_add(params, (uint64_t)nest->shape[axis]);
-        ga__params_add(params, (uint64_t)t->extent[axis]);
-        ga__params_add(params, (uint64_t)t->halo[axis]);
-        ga__params_add_divisor(params, t->tiles[axis], p->head.wide);
-        ga__params_add_divisor(params, t->before[axis], p->head.wide);
-        if (axis < t->run)
-            ga__params_add_divisor(params, nest->shape[axis], p->head.wide);
-        else
-            ga__params_add_divisor(params, t->extent[axis], false);
+        ga__tile_axis_words *words = ga__params_reserve(params, sizeof *words);
+        const bool in_run = axis < t->run;
+        words->length = (uint64_t)nest->shape[axis];
+        words->extent = (uint64_t)t->extent[axis];
+        words->halo = (uint64_t)t->halo[axis];
+        ga__divisor_set(words->tiles, t->tiles[axis], p->head.wide);
+        ga__divisor_set(words->blocks, t->before[axis], p->head.wide);
+        ga__divisor_set(words->indices, in_run ? nest->shape[axis] : t->extent[axis],
+                        in_run && p->head.wide);
     }
 }
 
@@ -245,18 +245,20 @@ static void add_stage(const plan *p, const ga__stage *s, ga__params *params)
     int64_t moves = s->vectors;
     for (int axis = 0; axis < p->nest.ndim; axis++)
         moves *= s->count[axis];
-    ga__params_add(params, (uint64_t)moves);
-    ga__params_add(params, (uint64_t)s->offset);
-    ga__params_add(params, (uint64_t)(s->unit - 1));
-    ga__params_add(params, (uint64_t)s->shift);
-    ga__params_add(params, (uint64_t)s->mask);
-    ga__params_add_divisor(params, s->vectors, false);
+    ga__stage_words *words = ga__params_reserve(params, sizeof *words);
+    words->moves = (uint64_t)moves;
+    words->offset = (uint64_t)s->offset;
+    words->within = (uint64_t)(s->unit - 1);
+    words->swizzle = (uint64_t)s->shift;
+    words->mask = (uint64_t)s->mask;
+    ga__divisor_set(words->vectors, s->vectors, false);
     for (int axis = 0; axis < p->nest.ndim; axis++) {
+        ga__stage_axis_words *along = ga__params_reserve(params, sizeof *along);
         const int64_t back = axis ? s->step[axis - 1] * p->nest.shape[axis - 1] : 0;
-        ga__params_add(params, (uint64_t)s->step[axis]);
-        ga__params_add(params, (uint64_t)(s->step[axis] - back));
-        ga__params_add(params, (uint64_t)s->reach[axis]);
-        ga__params_add_divisor(params, s->count[axis], false);
+        along->step = (uint64_t)s->step[axis];
+        along->walk = (uint64_t)(s->step[axis] - back);
+        along->reach = (uint64_t)s->reach[axis];
+        ga__divisor_set(along->stretches, s->count[axis], false);
     }
 }
 

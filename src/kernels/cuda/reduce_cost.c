@@ -35,8 +35,8 @@ int ga__reduce_first_vector(const plan *p)
     return -1;
 }
 
-/* Results of segments that a thread reads together (combine_results), so that a block reads all in
- * so many rounds. */
+/* The rounds in which a block reads the results of all segments: a thread reads several together
+ * (combine_results). */
 static int64_t read_rounds(const plan *p, int64_t results, int block)
 {
     const int bytes = p->v.accumulator_bytes, together = bytes <= 4 ? 16 : bytes <= 16 ? 8 : 4;
@@ -74,7 +74,7 @@ static int64_t segments_of(const tiling *t, int64_t tiles, int64_t fit)
     return wanted > shares ? wanted / shares * shares : shares;
 }
 
-/* What the memory takes longer if it does not serve all threads: half of them keep it busy. */
+/* How much longer the memory takes if it does not serve all threads: half of them keep it busy. */
 static double idle_cost(double share)
 {
     return share < 0.5 ? 1.1 * 0.5 / share : 1 + 0.1 * (1 / share - 1);

@@ -44,8 +44,8 @@ double ga__reduce_columns_cost(const ga__reduce_plan *p);
 /* Segments of a tile that are of use. */
 int64_t ga__reduce_useful_segments(const ga__tiling *t);
 
-/* The time of all blocks in so many waves: of the elements, of each block's start and end, and of
- * combining the segments' results. A wave ends when its slowest block does. */
+/* The time of all blocks in `waves` waves: for the elements, for each block's start and end, and
+ * for combining the segments' results. A wave ends when its slowest block does. */
 double ga__reduce_cost(const ga__reduce_plan *p, const ga__tiling *t, int64_t tiles, int waves);
 
 #endif

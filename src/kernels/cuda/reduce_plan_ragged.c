@@ -8,7 +8,7 @@
 #define BLOCK 512
 #define SMALL_BLOCK 256
 #define LARGE_BLOCK 1024
-#define MANY_ACCUMULATORS 64 /* bytes; a small block has at most twice so much */
+#define MANY_ACCUMULATORS 64 /* bytes; a small block has at most twice as many */
 #define LOADED 64
 #define MOST_LANES 8
 #define WIDEST 128  /* the most vectors of neighbouring columns of a block, */

@@ -305,7 +305,7 @@ static ga__batch choose_words(const plan *p)
                           memory == (ga_dtype)p->v.part_type[0] &&
                           p->device->arch >= GA__FIRST_WITH_PAIRS,
                floats = ga__dtype_kind(memory) == 'f';
-    if (compares && !floats && (ga__part_is_greatest(part) || ga__part_is_least(part)))
+    if (compares && !floats && ga__part_is_extreme(part))
         return GA__BATCH_EXTREMES;
     if (compares && !(floats && bytes) && ga__part_is_indexed(part) && p->v.ascending &&
         p->vectors <= MOST_WORDS * p->v.packed)

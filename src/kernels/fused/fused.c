@@ -138,6 +138,7 @@ static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
     const ga__launch launch = {.grid = p->grid,
                                .block = p->v.block,
                                .shared = p->shared,
+                               .stack = p->stack,
                                .words = c->params.word,
                                .nwords = ga__params_count(&c->params),
                                .together = p->v.walk == GA__WALK_CLUSTERS};
@@ -147,17 +148,17 @@ static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
     return status;
 }
 
-static size_t most_params(int noperands)
+static size_t most_params(int ndim, int noperands)
 {
     const size_t head =
         sizeof(ga__fused_params) + sizeof(ga__scratch_params) + sizeof(ga__cluster_params);
     return head / sizeof(uint64_t) + GA__MAX_STAGES * GA__MAX_PARTS + GA__MAX_KEPT +
-           (size_t)GA__DIVISOR_WORDS * GA_MAX_NDIM + (size_t)noperands * (3 + GA_MAX_NDIM);
+           GA__DIVISOR_WORDS * (size_t)ndim + (size_t)noperands * (4 + (size_t)ndim);
 }
 
 ga_status ga__fused_run(const plan *p)
 {
-    const size_t most = most_params(p->call->noperands);
+    const size_t most = most_params(p->call->ndim, p->call->noperands);
     uint64_t words[most];
     launching c = {.p = p, .params = ga__params_in(words, most)};
     add_params(&c);

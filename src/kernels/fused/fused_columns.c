@@ -159,7 +159,8 @@ static bool has_fast_memory(const ga__device *device)
     return device->memory_rate / device->processors >= FAST_MEMORY;
 }
 
-/* Of elements whose columns are written, beside fast memory. */
+/* The elements of the longest columns that one kernel takes beside fast memory, if it writes
+ * columns of elements. */
 static int64_t longest_beside_fast(bool even, bool kept, int64_t size)
 {
     if (size < WORD)

@@ -156,13 +156,13 @@ bool ga__fused_plan_make(plan *p, const ga__fused_call *call, int64_t (*strides)
         p->rows *= p->kept.shape[axis];
     if (p->row.ndim != 1 || p->length < 1 || !set_operands(p))
         return false;
-    p->v.host = p->call->device->arch == 0;
+    p->v.host = ga__on_host(p->call->device);
     p->v.wide = p->v.host || is_wide(p);
     p->v.kept_ndim = (uint8_t)p->kept.ndim;
     memset(p->v.kept_place, GA__OWN_PLACE, sizeof p->v.kept_place);
     memset(p->place, 0, sizeof p->place);
     memset(p->kept_at, 0, sizeof p->kept_at);
-    p->shared = p->scratch = p->meeting = 0;
+    p->shared = p->scratch = p->stack = p->meeting = 0;
     p->wait = 0;
     p->part = p->length;
     p->blocks = 1;

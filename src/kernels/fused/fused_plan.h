@@ -65,7 +65,8 @@ typedef struct ga__fused_plan {
     size_t place[GA__MAX_OPERANDS]; /* CUDA: of each operand in shared memory; host: whether its
                                      * rows have no gaps */
     size_t kept_at[GA__MAX_KEPT];   /* CUDA: of each kept value there; host: in scratch memory */
-    size_t scratch;                 /* host: bytes of a thread */
+    size_t scratch;                 /* host: bytes of a thread, */
+    size_t stack;                   /* and of the arrays that a block keeps on its stack */
 } ga__fused_plan;
 
 /* Plans the call, which *p then refers to, in the caller's `strides`: GA__FUSED_NESTS of each

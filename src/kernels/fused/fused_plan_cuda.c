@@ -306,7 +306,8 @@ static int meetings(const plan *p)
     return count;
 }
 
-/* The blocks of so many threads that have room for a row, in registers and in shared memory. */
+/* How many blocks of `threads` threads together have room for a row, in registers and in shared
+ * memory. */
 static int64_t blocks_of_row(const plan *p, int threads)
 {
     const int64_t room = threads * (int64_t)vectors_with_room(p, ga__fused_most_ahead(p)),
@@ -317,8 +318,8 @@ static int64_t blocks_of_row(const plan *p, int threads)
     return blocks > 2 ? blocks : 2;
 }
 
-/* As few blocks of so many threads share a row as have room for it in registers, or more where
- * blocks would be left over, or rows are few. */
+/* Lets the fewest blocks of `threads` threads share a row that have room for it in registers, or
+ * more if blocks would be left over, or rows are few. */
 static bool plan_parts(plan *p, int threads)
 {
     const int64_t all = (int64_t)(WIDE_THREADS / threads) * p->call->device->processors,

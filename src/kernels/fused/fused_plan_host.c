@@ -13,6 +13,34 @@
 
 typedef ga__fused_plan plan;
 
+/* Accumulators of lanes and of the tree in which their results meet, of each part; and of a
+ * column's levels. */
+#define PART_ARRAYS (4 * LANES + 64)
+#define COLUMN_LEVELS 20
+#define STRIP 1024 /* elements of a row that are mapped before the parts take them */
+
+/* Bytes of the groups of all operands. */
+static size_t group_bytes(const plan *p)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->call->noperands; k++)
+        if (p->v.operand[k].streamed)
+            nbytes += ga__fused_size(p, k) + sizeof(float);
+    return GROUP * nbytes;
+}
+
+/* Adds the parts of all passes: of each so many elements and accumulators. */
+static size_t part_bytes(const plan *p, size_t elements, size_t accumulators)
+{
+    const ga__fused_formula *f = p->call->formula;
+    size_t nbytes = 0;
+    for (int s = 0; s < f->nstages; s++)
+        for (int k = 0; k < f->stages[s].nparts; k++)
+            nbytes += elements * ga__dtype_size(ga__dtype_compute(f->stages[s].type[k])) +
+                      accumulators * ga__part_bytes(f->stages[s].parts[k], f->stages[s].type[k]);
+    return nbytes;
+}
+
 /* Bytes of the operands and kept values of an element. */
 static size_t element_bytes(const plan *p)
 {
@@ -60,6 +88,7 @@ bool ga__fused_plan_host(plan *p)
     p->v.group = GROUP;
     p->v.lanes = p->length < LONG_RUN ? SHORT_LANES : LANES;
     p->v.past_cache = goes_past_cache(p);
+    p->stack = group_bytes(p) + part_bytes(p, STRIP, PART_ARRAYS) + STRIP * ga__fused_size(p, 0);
     place_kept(p);
     for (int k = 1; k < p->call->noperands; k++)
         p->place[k] = ga__fused_is_dense(p, k);
@@ -108,6 +137,8 @@ bool ga__fused_plan_host_columns(plan *p)
         if (p->v.group == LEAST_STRIP)
             return false;
     }
+    p->stack = group_bytes(p) + part_bytes(p, 8 * GROUP, COLUMN_LEVELS * GROUP) +
+               GA__MAX_VALUES * GROUP * 2 * sizeof(double);
     const int64_t strips = ga__ceil_div(width, p->v.group) * (p->rows / width),
                   share = ga__ceil_div(strips, processors * BLOCKS_PER_WORKER),
                   grain = ga__ceil_div(GRAIN, p->length * p->v.group);

@@ -137,10 +137,9 @@ static void fill_part(ga__record *record, const variant *v, const ga__fused_stag
     ga__record_set_flag(record, GA__KEY(rounds), ga__part_rounds(part, type));
     ga__record_setf(record, GA__KEY(sum_of), stage->sum_of[p] < 0 ? "" : "%d", stage->sum_of[p]);
     ga__record_set(record, GA__KEY(extreme),
-                   !v->paired                   ? ""
-                   : ga__part_is_greatest(part) ? "true"
-                   : ga__part_is_least(part)    ? "false"
-                                                : "");
+                   !v->paired || !ga__part_is_extreme(part) ? ""
+                   : part->greatest                         ? "true"
+                                                            : "false");
 }
 
 /* Lists the values of the row that are known after the stages from `first` to `end` - 1, which the

@@ -8,9 +8,9 @@
 #define SHORT_BLOCK 128       /* threads that have rows of their own */
 #define SHORTEST_OF_THREAD 17 /* elements of a thread's row, or of two threads', if kernels */
 #define LONGEST_OF_THREAD 128 /* serve several lengths */
-#define THREAD_BYTES 192      /* of a thread's rows, if each multiprocessor has so many blocks */
-#define MANY_BLOCKS 8         /* of them, */
-#define MOST_OF_THREAD 4      /* rows at most */
+#define THREAD_BYTES 192      /* of a thread's rows, if each multiprocessor has many blocks */
+#define MANY_BLOCKS 8         /* on a multiprocessor */
+#define MOST_OF_THREAD 4      /* rows */
 
 typedef ga__fused_plan plan;
 

@@ -83,8 +83,8 @@ static const ga__loaded_kernel *find_kernel(const plan *p)
 static ga_status launch(const plan *p, gpuarray *rows)
 {
     const ga__binned *call = p->call;
-    const size_t most =
-        sizeof(ga__bins_params) / sizeof(uint64_t) + ga__elementwise_most_params(call->noperands);
+    const size_t most = sizeof(ga__bins_params) / sizeof(uint64_t) +
+                        ga__elementwise_most_params(call->ndim, call->noperands, call->operands);
     uint64_t words[most];
     ga__params params = ga__params_in(words, most);
     add_head(p, rows, &params);
@@ -101,6 +101,7 @@ static ga_status launch(const plan *p, gpuarray *rows)
     const ga__launch launch = {.grid = p->grid,
                                .block = p->walk.head.block,
                                .shared = p->shared,
+                               .stack = p->walk.head.host ? GA__HOST_ARRAYS : 0,
                                .words = words,
                                .nwords = ga__params_count(&params)};
     if (status == GA_OK)

@@ -20,7 +20,7 @@ ga_status ga__binned_run_within(const ga__binned *binned, gpuarray **rows, int64
 /* The most bins of a GPU that count as fast as a single one: each lane of a warp has its own. */
 int64_t ga__binned_fast_counts(const ga__device *device);
 
-/* Whether a block of a GPU has room for so many counts or sums of so many bytes. */
+/* Whether a block of a GPU has room for `nbins` counts or sums of `size` bytes each. */
 bool ga__binned_owns(const ga__device *device, int64_t nbins, size_t size);
 
 #endif

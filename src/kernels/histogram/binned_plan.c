@@ -5,7 +5,8 @@ typedef ga__binned_plan plan;
 
 /* ---- The host ---- */
 
-#define HOST_GROUP 64            /* elements mapped together: their searches overlap */
+#define HOST_GROUP 64            /* elements mapped together, at most: their searches overlap */
+#define VALUE_BYTES 16           /* of the value that an element of an operand becomes, at most */
 #define SMALLEST_CHUNK (1 << 14) /* elements of a block: fewer do not pay for its start */
 #define BLOCKS_PER_WORKER 4      /* evens out their times */
 #define COPIES 8                 /* neighbouring additions to one bin do not wait for each other */
@@ -37,6 +38,20 @@ static void plan_host_rows(plan *p)
         p->head.wide_sums = true; /* the row is the result */
 }
 
+/* As many elements as leave the arrays of all operands the bytes that they may take. */
+static int host_group(const plan *p)
+{
+    size_t nbytes = 0;
+    for (int k = 0; k < p->walk.noperands; k++)
+        if (p->walk.place[k] != GA__NO_PLACE)
+            nbytes +=
+                ga__dtype_size(p->walk.operands[k].array->dtype) + sizeof(float) + VALUE_BYTES;
+    int group = HOST_GROUP;
+    while (group > GA__HOST_LEAST_GROUP && (size_t)group * nbytes > GA__HOST_ARRAYS)
+        group /= 2;
+    return group;
+}
+
 /* Blocks whose rows of bins together are no larger than the data, and whose counts fit 32 bits. */
 static void plan_host(plan *p)
 {
@@ -51,7 +66,7 @@ static void plan_host(plan *p)
     p->chunk = most(ga__ceil_div(n, most(blocks, 1)), SMALLEST_CHUNK);
     p->chunk = least(ga__ceil_div(p->chunk, HOST_GROUP) * HOST_GROUP, INT64_C(1) << 31);
     p->grid = ga__ceil_div(n, p->chunk);
-    p->head.group = HOST_GROUP;
+    p->head.group = (uint8_t)host_group(p);
     if (!ga__binned_stores(p->call->use))
         plan_host_rows(p);
     else
@@ -65,8 +80,8 @@ static void plan_host(plan *p)
 #define SEARCHING_BLOCK 1024 /* where a multiprocessor has one, for a large table */
 #define WEIGHING_BLOCK 128   /* each warp has sums of its own: fewer leave room for more bins */
 #define ELEMENTS 16          /* of a thread at a time: 64 bytes of float32 are in flight */
-#define MOST_ELEMENTS 32     /* where each is its bin: */
-#define ELEMENTS_BYTES 128   /* so many bytes are in flight */
+#define MOST_ELEMENTS 32     /* the same where each element is its bin, */
+#define ELEMENTS_BYTES 128   /* and the bytes that are in flight then */
 #define SEARCHED 8        /* the same where each element is searched for: eight loads in flight */
 #define REGISTERS 65536   /* of a multiprocessor */
 #define MORE_REGISTERS 24 /* of a thread, beside those of its elements */
@@ -105,7 +120,7 @@ int64_t ga__binned_fast_counts(const ga__device *device)
 
 bool ga__binned_owns(const ga__device *device, int64_t nbins, size_t size)
 {
-    return device->arch != 0 && nbins < (int64_t)(shared_on(device, 1) / size);
+    return !ga__on_host(device) && nbins < (int64_t)(shared_on(device, 1) / size);
 }
 
 static size_t whole_vectors(size_t nbytes)

@@ -28,7 +28,7 @@ typedef struct ga__binned_head {
     bool past_cache;
     uint8_t group;  /* host: elements that are mapped together */
     bool wide_sums; /* of integers, of 64 bits; counts of the host that are the result */
-    uint8_t blocks; /* CUDA: the compiler leaves registers for so many; 0: for any number */
+    uint8_t blocks; /* CUDA: for which the compiler leaves registers; 0: any number */
 } ga__binned_head;
 _Static_assert(sizeof(ga__binned_head) == 8, "the head is one word of the key");
 

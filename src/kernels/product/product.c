@@ -202,7 +202,7 @@ static bool reads_result(const ga__product *call)
  * product, multiplies a row as fast as memory allows. */
 static bool is_first_of_rows(const plan *p)
 {
-    return p->device->arch > 0 && ga__product_is_rows(p);
+    return !ga__on_host(p->device) && ga__product_is_rows(p);
 }
 
 /* Of one column, which a library would have taken, as of one row. */
@@ -224,7 +224,7 @@ static ga_status run_plain(plan *p)
     return status == GA_ERR_UNSUPPORTED ? run_own(p) : status;
 }
 
-/* What follows the product is the library's, or a kernel's. */
+/* The library or a kernel computes what follows the product. */
 static ga_status run_finished(const plan *p)
 {
     ga__product_fit fit;

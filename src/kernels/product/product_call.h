@@ -1,4 +1,4 @@
-/* What a product is asked for. */
+/* The request for a product. */
 #ifndef GA_KERNELS_PRODUCT_PRODUCT_CALL_H
 #define GA_KERNELS_PRODUCT_PRODUCT_CALL_H
 

@@ -14,7 +14,8 @@ typedef ga__product_operand operand;
 
 ga_status ga__product_copy(gpuarray *to, const gpuarray *from)
 {
-    static const ga__formula formula = {.id = GA__FORMULA_ID(81), .name = "copy", .body = "r = a"};
+    static const ga__formula formula = {
+        .id = GA__FORMULA_ID(81), .name = "copy", .body = "r = a", .copies = true};
     const ga__operand operands[] = {
         {.name = "r", .array = to, .type = from->dtype, .writes = true},
         {.name = "a", .array = from, .type = from->dtype, .reads = true}};
@@ -42,7 +43,8 @@ static bool read_matrix(const plan *p, const operand *o, int64_t rows, int64_t c
 static void choose_types(const plan *p, ga__product_fit *fit)
 {
     const ga_dtype type = p->call->type;
-    const bool widens = p->device->arch > 0 && ga__dtype_size(type) == 1 && ga__dtype_rounds(type);
+    const bool widens =
+        !ga__on_host(p->device) && ga__dtype_size(type) == 1 && ga__dtype_rounds(type);
     fit->type = widens ? GA_BFLOAT16 : type;
     fit->c_type = widens ? GA_FLOAT32 : type;
 }
@@ -78,7 +80,7 @@ bool ga__product_needs_no_library(const plan *p)
     plan teams = *p;
     if (!ga__product_is_little(p))
         return false;
-    if (p->device->arch == 0)
+    if (ga__on_host(p->device))
         return p->m * p->n * p->k <= FASTER_IN_LANES;
     ga__product_plan_tiles(&teams);
     return ga__product_teams_are_faster(&teams);

@@ -4,7 +4,8 @@
 
 #include "kernels/product/product_plan.h"
 
-/* What the library takes as it is; the rest is to be copied to these dtypes, in C order. */
+/* The operands that the library takes as they are; the others must be copied to these dtypes, in C
+ * order. */
 typedef struct ga__product_fit {
     bool a, b, c;
     ga_dtype type, c_type; /* of a and b; of c */

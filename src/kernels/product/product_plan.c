@@ -121,7 +121,7 @@ static bool is_little_on_host(const plan *p)
 
 bool ga__product_is_little(const plan *p)
 {
-    return p->device->arch == 0 ? is_little_on_host(p) : ga__product_is_for_teams(p);
+    return ga__on_host(p->device) ? is_little_on_host(p) : ga__product_is_for_teams(p);
 }
 
 /* Columns of complex numbers that the own kernel multiplies faster on the host. */
@@ -133,14 +133,14 @@ bool ga__product_is_rows(const plan *p)
     const char kind = ga__dtype_kind(call->type);
     return p->m == 1 && p->k > 0 && !ga__product_is_little(p) && p->axes + 2 <= GA_MAX_NDIM &&
            ga__factor_is(ga__product_alpha(call), 1) && ga__factor_is(call->beta, 0) &&
-           kind != 'b' && !(kind == 'c' && p->device->arch == 0 && p->n > MANY_COMPLEX);
+           kind != 'b' && !(kind == 'c' && ga__on_host(p->device) && p->n > MANY_COMPLEX);
 }
 
 /* Whether the product of the transposed operands is better: of c in columns, and of one column. On
  * CUDA, cuBLASLt is as fast for a column as the reduction engine for a row. */
 static bool is_better_turned(const plan *p)
 {
-    if (p->device->arch == 0 && ga__product_is_rows(p))
+    if (ga__on_host(p->device) && ga__product_is_rows(p))
         return false;
     return magnitude(p->c.row) < magnitude(p->c.column) || (p->n == 1 && p->m > 1);
 }
@@ -253,7 +253,7 @@ void ga__product_plan_tiles(plan *p)
                                            !ga__factor_is(call->alpha, 1),
                                  .adds = !ga__factor_is(call->beta, 0),
                                  .axes = (uint8_t)p->axes};
-    p->v.host = p->device->arch == 0;
+    p->v.host = ga__on_host(p->device);
     assert(p->m > 0 && p->n > 0);
     p->v.little = ga__product_is_little(p);
     p->block = 0;

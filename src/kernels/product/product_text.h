@@ -26,11 +26,11 @@ enum { GA__PRODUCT_DEPTH = 256, GA__PRODUCT_MOST_ROWS = 12, GA__PRODUCT_MOST_COL
 /* Little products on the host: of a block; bytes of a vector, or more. */
 enum { GA__PRODUCT_SHARE = 128, GA__PRODUCT_VECTOR = 64 };
 
-/* CUDA: the threads of a block along each side of a tile, and those of a block whose teams have
- * little products, with up to so many rows and columns of a thread. */
+/* CUDA: the threads of a block along each side of a tile; for teams with little products, the
+ * threads of a block, and the most rows or columns of a thread. */
 enum { GA__PRODUCT_SIDE = 16, GA__PRODUCT_LITTLE_BLOCK = 64, GA__PRODUCT_LITTLE_LINES = 8 };
 
-/* Tensor cores multiply so many rows by so many columns at once. */
+/* The rows and columns that tensor cores multiply at once. */
 enum { GA__PRODUCT_TENSOR_ROWS = 16, GA__PRODUCT_TENSOR_COLUMNS = 8 };
 
 /* Bytes of the words in which the product of a dtype is computed. */

@@ -25,7 +25,7 @@ typedef struct ga__product_plan {
     int64_t tile_m, tile_n, tiles_m, tiles_n;
     int64_t blocks;       /* of the launch, */
     int64_t resident;     /* CUDA, little: of those that run at once */
-    int block;            /* CUDA: of so many threads */
+    int block;            /* CUDA: threads of a block */
     size_t shared_bytes;  /* CUDA: dynamic bytes of a block */
     size_t scratch_bytes; /* of a host's worker */
 } ga__product_plan;

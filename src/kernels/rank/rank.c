@@ -12,6 +12,7 @@
 #include "kernels/reduce_text.h"
 #include "kernels/request.h"
 
+#define HOST_STACK (80 << 10) /* bytes: samples and strips of the widest keys (rank_near.host) */
 typedef ga__rank_variant variant;
 
 enum {
@@ -65,7 +66,7 @@ static size_t key_bytes(const ga__ranking *r)
     return ga__dtype_size(r->x->dtype);
 }
 
-/* What results have of a row. */
+/* The elements of a row of results. */
 static int64_t results_of_row(const ga__ranking *r)
 {
     return r->task == GA__RANK_QUANTILES ? 1 : r->task == GA__RANK_TOPK ? r->winners : r->count;
@@ -109,6 +110,7 @@ static ga_status launch_found(call *c, const ga__loaded_kernel *kernel, int64_t 
     const ga__launch launch = {.grid = grid,
                                .block = block,
                                .shared = shared,
+                               .stack = HOST_STACK,
                                .words = words,
                                .nwords = ga__params_count(&params)};
     const ga_status status = ga__request_launch(kernel, c->stream, &launch);
@@ -173,7 +175,7 @@ static ga_status for_each_group(call *c, int64_t most, ga_status (*work)(call *)
 
 /* ---- Whole rows ---- */
 
-/* Rows of so many elements that one call on the host takes. */
+/* How many rows of `elements` elements one call on the host takes. */
 static int64_t rows_of_host_block(const call *c, int64_t elements)
 {
     const int64_t share = ga__ceil_div(c->rows, (int64_t)c->device->processors * 4),
@@ -240,7 +242,7 @@ static bool keeps_indices(const call *c)
     return !c->v.host && c->r->task == GA__RANK_TOPK;
 }
 
-/* Candidates of a row, at most: as many as spare later reads of the row. */
+/* The most candidates of a row: enough to spare later reads of the row. */
 static int64_t candidate_count(const call *c)
 {
     const int reads = round_count(c) + keeps_indices(c);
@@ -466,7 +468,7 @@ static variant variant_of(const ga__ranking *r)
                      .result = quantiles ? (uint8_t)r->values->dtype : 0,
                      .q_type = quantiles ? (uint8_t)r->q_type : 0,
                      .method = quantiles ? (uint8_t)r->method : 0,
-                     .host = r->x->buffer->device->arch == 0,
+                     .host = ga__on_host(r->x->buffer->device),
                      .weak = quantiles && r->weak,
                      .skips_nan = quantiles && r->skips_nan,
                      .descending = r->descending,

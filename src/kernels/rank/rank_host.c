@@ -7,7 +7,7 @@ enum {
     KEEP_ROOM = 64,        /* ga_keep_room of rank_keep.host */
     FEW_PARTS = 8,         /* of a row take as long one after another as rounds by many threads */
     FEW_PROCESSORS = 4,    /* never have faster rounds, */
-    MOST_SCRATCH = 1 << 29 /* but all threads together have at most so many bytes */
+    MOST_SCRATCH = 1 << 29 /* bytes of all threads together, at most */
 };
 
 size_t ga__rank_host_scratch(const ga__ranking *r)

@@ -140,6 +140,7 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
     const ga__launch launch = {.grid = c->p.grid,
                                .block = GA__SCAN_BLOCK,
                                .in_order = c->p.v.chained,
+                               .stack = c->p.stack,
                                .words = c->params.word,
                                .nwords = ga__params_count(&c->params)};
     if (status == GA_OK)
@@ -148,12 +149,11 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
     return status;
 }
 
-/* The most words of parameters that a call of so many operands has: each is an accessor. */
-static size_t most_params(int noperands)
+/* The most words of parameters of a call over `ndim` axes. */
+static size_t most_params(int ndim, int noperands, const ga__operand *operands)
 {
     return sizeof(ga__scan_params) / sizeof(uint64_t) + GA__NUMBER_WORDS +
-           (size_t)GA__DIVISOR_WORDS * (GA_MAX_NDIM + 1) +
-           (size_t)noperands * (2 + 2 * GA_MAX_NDIM);
+           GA__DIVISOR_WORDS * ((size_t)ndim + 1) + ga__operands_words(ndim, noperands, operands);
 }
 
 ga_status ga__scan_run(const ga__scan *scan, ga__device *device, int ndim, const int64_t *shape,
@@ -161,7 +161,8 @@ ga_status ga__scan_run(const ga__scan *scan, ga__device *device, int ndim, const
 {
     /* As much as the call's operands need. */
     int64_t strides[noperands][GA_MAX_NDIM];
-    uint64_t words[most_params(noperands)];
+    const size_t most = most_params(ndim, noperands, operands);
+    uint64_t words[most];
     call c;
     assert(noperands > 0 && noperands < GA__MAX_OPERANDS && axis >= 0 && axis < ndim);
     if (ga__shape_size(ndim, shape) == 0)
@@ -171,7 +172,7 @@ ga_status ga__scan_run(const ga__scan *scan, ga__device *device, int ndim, const
     c.p.noperands = noperands;
     c.p.operands = operands;
     c.p.kept.strides = strides;
-    c.params = ga__params_in(words, most_params(noperands));
+    c.params = ga__params_in(words, most);
     ga__scan_plan_make(&c.p, ndim, shape, axis);
     add_params(&c);
     const ga__loaded_kernel *kernel = find_kernel(&c);

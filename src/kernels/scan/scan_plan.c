@@ -120,7 +120,7 @@ static void choose_variant(plan *p)
     const ga__scan *s = p->scan;
     const size_t size = ga__dtype_size(ga__dtype_compute(s->type));
     memset(&p->v, 0, offsetof(ga__scan_variant, operand));
-    p->v.host = p->device->arch == 0;
+    p->v.host = ga__on_host(p->device);
     p->v.columns = columns_are_better(p);
     p->v.wide = p->v.host || is_wide(p);
     p->v.exclusive = s->exclusive;
@@ -135,6 +135,7 @@ static void choose_variant(plan *p)
     set_operands(p);
     p->width = p->kept.shape[0];
     p->each = p->groups = p->tiles = 1;
+    p->stack = 0;
     p->grid = ga__ceil_div(p->length, GA__CHOICE_TILE); /* of a selection */
     if (p->v.host)
         ga__scan_plan_host(p);

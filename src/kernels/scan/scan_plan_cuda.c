@@ -53,7 +53,7 @@ static bool is_aligned(const plan *p, int k, int lanes)
     return true;
 }
 
-/* Whether the operand moves in vectors of so many elements; one that repeats needs none. */
+/* Whether the operand moves in vectors of `lanes` elements; one that repeats needs none. */
 static bool has_lanes(const plan *p, int k, int lanes, bool rows_follow)
 {
     const gpuarray *x = p->operands[k].array;
@@ -120,8 +120,8 @@ static void set_tile(plan *p, int lanes)
     p->tile = (int64_t)lanes * p->v.unroll * GA__SCAN_BLOCK;
 }
 
-/* Several whole rows to a tile: of rows that follow each other so many that each tile begins with a
- * whole vector. */
+/* Gives a tile several whole rows: enough that each tile begins with a whole vector if rows follow
+ * each other. */
 static bool folds_rows(plan *p)
 {
     const bool follow = rows_follow(p);
@@ -234,8 +234,8 @@ static bool find_sizes(const plan *p, stage_sizes *s)
     return results == 1 && s->result >= s->most && s->most > 0;
 }
 
-/* Sets the tile of so many bytes with what threads exchange, an odd number of vectors of a thread;
- * 0: there is none. Returns the bytes of shared memory. */
+/* Sets the tile that fits `bytes` with what threads exchange: an odd number of vectors of a thread,
+ * or 0 if none fits. Returns the bytes of shared memory. */
 static int set_staged_tile(plan *p, const stage_sizes *s, int bytes)
 {
     int lanes = GA__VECTOR_BYTES / s->most;

@@ -4,6 +4,12 @@
 #define BLOCKS 4     /* for each thread, so that all end at about the same time */
 #define ROW_GROUP 64 /* rows of a block are a multiple of this: of the chains side by side */
 
+/* States that a block keeps on its thread's stack: those of a row's chains, or of strips of
+ * columns.
+ */
+#define ROW_STATES (8 * 257)
+#define COLUMN_STATES (7 * GA__SCAN_STRIP)
+
 typedef ga__scan_plan plan;
 
 /* Whether blocks share rows: if there are too few rows for the threads. The results are the same.
@@ -31,8 +37,10 @@ static void plan_rows(plan *p)
 
 void ga__scan_plan_host(plan *p)
 {
+    p->stack = GA__CHOICE_TILE;
     if (p->v.choice != GA__CHOICE_NOT)
         return;
+    p->stack = ga__scan_state_bytes(&p->v) * (p->v.columns ? COLUMN_STATES : ROW_STATES);
     if (p->v.columns)
         plan_columns(p);
     else

@@ -37,8 +37,8 @@ typedef struct ga__scan_variant {
     bool chained;                  /* a block has one tile of a row */
     bool segmented;                /* some elements start a segment */
     uint8_t folds : 2, choice : 2; /* CUDA: a ga__folds, a ga__choice_pass */
-    uint8_t staged : 3;            /* CUDA: tiles are in shared memory, of so many blocks at once */
-    uint8_t ahead : 1;             /* CUDA: and blocks add up tiles further on */
+    uint8_t staged : 3; /* CUDA: blocks at once whose tiles are in shared memory; 0: none */
+    uint8_t ahead : 1;  /* CUDA: and blocks add up tiles further on */
 
     uint8_t kept_ndim;
     uint16_t type;        /* T */

@@ -8,6 +8,8 @@
 #include "kernels/request.h"
 #include "kernels/sort/sort_plan.h"
 
+#define HOST_STACK (64 << 10) /* bytes: a short run of the widest elements, and samples of them */
+
 typedef ga__sort_plan plan;
 
 /* One sort in progress. */
@@ -66,6 +68,7 @@ static ga_status run_step(job *j, ga__sort_step step, int pass)
     const ga__launch launch = {.grid = ga__sort_plan_grid(&j->p, step),
                                .block = v.block,
                                .shared = shared,
+                               .stack = HOST_STACK,
                                .words = words,
                                .nwords = ga__sort_param_words(&v)};
     const ga_status status = ga__request_launch(kernel, j->stream, &launch);

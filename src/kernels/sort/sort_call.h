@@ -1,4 +1,4 @@
-/* What a sort is asked for. */
+/* The request for a sort. */
 #ifndef GA_KERNELS_SORT_SORT_CALL_H
 #define GA_KERNELS_SORT_SORT_CALL_H
 

@@ -8,18 +8,18 @@ typedef ga__sort_plan plan;
 enum {
     DIGITS = 256,            /* values of a digit */
     HOST_ELEMENTS = 1 << 15, /* that a worker sorts at a time: they are in its cache */
-    HOST_LONG = 1 << 16,     /* a row from here on is worth several workers, */
-    HOST_LONGER = 1 << 18,   /* or, if there are few and vectors sort it, from here on; */
-    FEW_WORKERS = 4,
-    MANY_WORKERS = 16,       /* or so many if one of them counts keys or packs indices in words, */
-    MOST_SCRATCH = 1 << 30,  /* for which all workers have at most so many bytes */
+    HOST_LONG = 1 << 16,     /* from this length on, several workers sort a row; */
+    HOST_LONGER = 1 << 18,   /* with few workers and vectors that sort it, from this one on */
+    FEW_WORKERS = 4,         /* up to here, one worker sorts such a row by vectors */
+    MANY_WORKERS = 16,       /* below, one worker counts keys or packs indices in words, */
+    MOST_SCRATCH = 1 << 30,  /* if the memory of all workers has at most these bytes */
     COUNTED_ROW = 1 << 15,   /* the shortest row whose keys of 2 bytes are counted sooner than */
     COUNTED_SHORT = 1 << 13, /* vectors, or digits, sort it */
     HOST_CHUNK = 1 << 14,    /* the smallest chunk of a long row */
     MOST_CHUNKS = 4096,      /* whose parts of a bucket are still long runs */
     CHUNKS_PER_WORKER = 4,   /* so that a slow worker does not delay the others */
     WARPS_BLOCK = 256,       /* threads of a block that sorts short rows, */
-    MOST_ITEMS = 8,          /* with up to so many elements each; */
+    MOST_ITEMS = 8,          /* elements of each thread, at most; */
     LEAST_TEAM = 8,          /* threads of a row that has as many elements */
     PASS_BLOCK = 384,        /* threads of a tile: with the elements below, two tiles of up to 85
                               * registers a thread fit a multiprocessor; */
@@ -293,11 +293,11 @@ void ga__sort_plan_make(plan *p, const ga__sort_call *call)
     p->rows = x->size / p->length;
     p->digits = (int)size;
     p->v = (ga__sort_variant){.type = (uint8_t)x->dtype,
-                              .host = p->device->arch == 0,
+                              .host = ga__on_host(p->device),
                               .descending = call->descending,
                               .values = call->to != NULL,
                               .indices = call->indices != NULL,
-                              .skips = p->device->arch != 0 && call->skipped > 0};
+                              .skips = !ga__on_host(p->device) && call->skipped > 0};
     if (p->v.host)
         plan_host(p, size);
     else

@@ -23,7 +23,7 @@ enum {
     GA__ID_INTERP = 28,  /* six */
 };
 
-/* Tables of at most so many elements are counted, not searched. */
+/* Tables of at most this number of elements are counted, not searched. */
 #define GA__FEW_ELEMENTS 32
 
 /* What a search in elements of the dtype compares: small numbers as numbers of 4 bytes, which

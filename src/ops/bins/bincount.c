@@ -64,7 +64,7 @@ static ga_status find_length(const ga_bincount_args *args, int64_t *length)
 static bool is_long(const gpuarray *x)
 {
     const ga__device *device = x->buffer->device;
-    return device->arch != 0 && (int64_t)ga_nbytes(x) / LONG_BYTES >= device->processors;
+    return !ga__on_host(device) && (int64_t)ga_nbytes(x) / LONG_BYTES >= device->processors;
 }
 
 static ga__binned call_of(const ga_bincount_args *args, const ga__formula *formula)

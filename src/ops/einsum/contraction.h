@@ -50,8 +50,8 @@ typedef struct ga__contraction {
     int label[GA_MAX_NDIM];
 } ga__contraction;
 
-/* A contraction with room for so many operands, and with no labels of more than one element. Freed
- * by ga__free(). NULL on failure. */
+/* A contraction with room for `noperands` operands, and with no labels of more than one element.
+ * Freed by ga__free(). NULL on failure. */
 ga__contraction *ga__contraction_new(const char *name, ga__device *device, ga_dtype type,
                                      int noperands);
 

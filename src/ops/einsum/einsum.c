@@ -21,7 +21,7 @@ typedef struct call {
     ga__subscripts_parser parser;
     int nlabels;
     int label_of[LETTERS];           /* -1: none yet */
-    int ellipsis_label[GA_MAX_NDIM]; /* of as many as the ellipsis has axes */
+    int ellipsis_label[GA_MAX_NDIM]; /* one for each axis of the ellipsis */
     int times[LETTERS];              /* that a letter occurs */
     int ndim;                        /* of the ellipsis */
     int64_t shape[GA_MAX_NDIM];      /* to which it broadcasts */

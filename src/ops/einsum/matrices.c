@@ -20,7 +20,7 @@ typedef struct roles {
     group rows, columns, sums, stack;
 } roles;
 
-/* Rows or columns of at least so many elements are a matrix by themselves. */
+/* Rows or columns of at least this number of elements are a matrix by themselves. */
 #define ENOUGH 16
 
 /* The stride of the label; 0 if the term lacks it. */

@@ -4,7 +4,7 @@
 
 #include "ops/einsum/contraction.h"
 
-/* Up to so many operands the cheapest of all orders is found, for more a good one. */
+/* Up to this number of operands, the cheapest of all orders is found; beyond it, a good one. */
 #define SEARCHED 6
 
 double ga__label_places(const ga__contraction *c, uint64_t labels)

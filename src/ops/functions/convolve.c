@@ -57,7 +57,7 @@ static ga_status convolve_elements(const convolution *c)
 
 enum {
     RUN = 64,                   /* elements, as in convolve.host */
-    PRODUCTS_TO_SHARE = 1 << 18 /* so many are worth the other processors */
+    PRODUCTS_TO_SHARE = 1 << 18 /* from here on, other processors help */
 };
 
 /* Every run reads from the start of x, or from its end if it is turned. */
@@ -140,7 +140,7 @@ static gpuarray *convolve(const char *name, bool correlates, size_t size,
     if (!out)
         return NULL;
     const convolution c = {a, v, out, correlates, first};
-    if ((device->arch == 0 ? convolve_runs(&c) : convolve_elements(&c)) == GA_OK)
+    if ((ga__on_host(device) ? convolve_runs(&c) : convolve_elements(&c)) == GA_OK)
         return out;
     ga_free(out);
     return NULL;

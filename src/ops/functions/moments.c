@@ -265,7 +265,7 @@ static gpuarray *all_weights(const ga_cov_args *args)
     return all;
 }
 
-/* What the sums are divided by, as numpy.cov defines it. */
+/* The divisor of the sums, as numpy.cov defines it. */
 static ga_status find_freedom(const char *name, const ga_cov_args *args, const gpuarray *w,
                               int64_t count, double *freedom)
 {

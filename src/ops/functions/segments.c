@@ -145,7 +145,7 @@ static ga_status fill(const call *c, gpuarray *to)
     "    }\n"                                                                                      \
     "}"
 
-/* The accumulator's type, where I stands for the type of indices. */
+/* The accumulator's type, with a type for I, the type of indices. */
 static const char *accumulator_of(const ga__part_formula *part)
 {
     static const char *const indexed[][2] = {

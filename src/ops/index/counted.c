@@ -9,7 +9,7 @@
 #include "ops/convert.h"
 
 #define MANY_TUPLES (1 << 16) /* are worth three launches instead of one, */
-#define TUPLES_PER_BIN 8      /* and so many for each element that blocks clear and add */
+#define TUPLES_PER_BIN 8 /* if there are this many for each element that blocks clear and add */
 
 /* ---- Whether ---- */
 

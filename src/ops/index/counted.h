@@ -5,7 +5,7 @@
 #include "ops/index/parts.h"
 
 /* Whether x[parts] += value is of this kind: x and the value are integers, a block has room for all
- * elements that the indices can name, and there are many tuples for each. Atomics on so few
+ * elements that the indices can name, and there are many tuples for each. Atomics on the few
  * elements of x itself would wait for each other. */
 bool ga__counts_in_blocks(const ga__indexing *g, ga_value value);
 

@@ -5,18 +5,18 @@
 #include "ops/convert.h"
 
 enum {
-    PLACES = 254,         /* of the fractions of finite floats: the lowest bit's, from 2^-149 on, */
-    FRACTION = 24,        /* with so many bits */
-    BIAS = 127,           /* of their exponents */
-    LEAST_BITS = 8,       /* of a digit: find_sum() of exact.tmpl has room for 32 of them, */
-    MOST_BITS = 32,       /* in words of 32 bits */
-    TUPLE_BYTES = 24,     /* of a sort, for each tuple; */
-    FEW_BYTES = 1 << 24,  /* a table may have so many in any case, */
-    MORE_BYTES = 1 << 26, /* or so many besides, where a sort of the tuples takes passes */
-    BLOCK_TUPLES = 1 << 14, /* and not a block alone */
-    MANY_WORDS = 1 << 15,   /* to which atomics hardly wait for each other; */
-    MANY_TUPLES = 1 << 17,  /* so many are worth a copy of each word, */
-    MOST_COPIES = 32        /* up to these */
+    PLACES = 254,           /* places of the lowest bit of a finite float's fraction, from 2^-149 */
+    FRACTION = 24,          /* bits of a fraction */
+    BIAS = 127,             /* of a float's exponent */
+    LEAST_BITS = 8,         /* of a digit: find_sum() of exact.tmpl has room for 32 digits */
+    MOST_BITS = 32,         /* of a digit, which is a word of 32 bits */
+    TUPLE_BYTES = 24,       /* that a sort needs for each tuple */
+    FEW_BYTES = 1 << 24,    /* that a table may always take */
+    MORE_BYTES = 1 << 26,   /* that it may take besides if a sort of the tuples would need passes */
+    BLOCK_TUPLES = 1 << 14, /* that one block sorts without passes */
+    MANY_WORDS = 1 << 15,   /* from here on, atomics hardly wait for each other */
+    MANY_TUPLES = 1 << 17,  /* from here on, copies of each word pay */
+    MOST_COPIES = 32        /* of a word */
 };
 
 /* The places of a dtype's finite numbers join those from *first to *last. */
@@ -41,7 +41,7 @@ static int count_places(const gpuarray *x, ga_value value, int *first)
     return last - *first + 1;
 }
 
-/* Digits of so many bits that 63 bits hold the sum of all numbers, x's own one, and what other
+/* Chooses the bits of a digit: 63 bits hold the sum of all numbers, x's own one, and what other
  * digits carry. */
 static bool plan_digits(ga__sums *p, int64_t tuples, int places)
 {
@@ -58,7 +58,7 @@ bool ga__exact_plan(const ga__indexing *g, ga_value value, ga_dtype loop, ga__su
     const int64_t tuples = ga__indexing_tuples(g);
     const ga_dtype compute = ga__dtype_compute(loop);
     ga__sums p = {.copies = 1};
-    if (g->x->buffer->device->arch == 0 || g->ndim != g->index_ndim ||
+    if (ga__on_host(g->x->buffer->device) || g->ndim != g->index_ndim ||
         (compute != GA_FLOAT32 && compute != GA_COMPLEX64) ||
         !plan_digits(&p, tuples, count_places(g->x, value, &p.first)))
         return false;

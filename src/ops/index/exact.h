@@ -5,8 +5,8 @@
 #include "ops/index/scatter.h"
 
 /* Plans the sums of x[parts] += value that is computed in `loop`, but for their memory. False if
- * sums by order suit it: of other dtypes than floats of up to 32 bits and complex numbers of such,
- * of whole rows, or of so many elements that a sort takes less memory. */
+ * sums by order suit it better: for dtypes other than floats of up to 32 bits and complex numbers
+ * of these, for whole rows, and for x so large that a sort takes less memory. */
 bool ga__exact_plan(const ga__indexing *g, ga_value value, ga_dtype loop, ga__sums *plan);
 
 /* Adds the value to what the parts describe, as planned. */

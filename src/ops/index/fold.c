@@ -18,7 +18,7 @@
 /* Tuples of one part of a long fold on a GPU: a power of two. */
 #define CHUNK 256
 
-/* On the host, so many elements are worth a second owner. */
+/* On the host, a second owner pays from this number of elements on. */
 #define MANY_ELEMENTS (1 << 14)
 
 /* One of the four functions. */
@@ -267,7 +267,7 @@ static ga_status fold_by_order(const operation *op, const ga__indexing *g, ga_va
         if (!f.lines)
             return ga_error();
     }
-    const ga_status status = device->arch == 0 ? fold_by_keys(&f) : fold_by_sorting(&f);
+    const ga_status status = ga__on_host(device) ? fold_by_keys(&f) : fold_by_sorting(&f);
     ga_free(f.lines);
     return status;
 }
@@ -357,7 +357,7 @@ static ga_status fold_indexed(const operation *op, ga__indexing *g, ga_value val
         status = ga__check_tuples(op->name, g);
     else if (status == GA_OK && op->row == GA__ROW_add && ga__counts_in_blocks(g, value))
         status = ga__add_counted(op->name, g, value);
-    else if (status == GA_OK && g->x->buffer->device->arch != 0 && has_atomics(op, g->x) &&
+    else if (status == GA_OK && !ga__on_host(g->x->buffer->device) && has_atomics(op, g->x) &&
              (relaxed || commutes(op, g->x, loop)))
         status = ga__scatter_fold(op->name, g, value, op->fold, loop);
     else if (status == GA_OK && op->row == GA__ROW_add && ga__exact_plan(g, value, loop, &sums))

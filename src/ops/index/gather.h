@@ -23,7 +23,7 @@ static inline void ga__lens_whole(ga__lens *lens, const gpuarray *x)
     ga__lens_set(lens, x, x->ndim, x->shape, x->strides, 0);
 }
 
-/* Makes the elements of the last axis, which are neighbours, words of so many bytes. */
+/* Regroups the elements of the last axis, which are neighbours, as words of `nbytes` bytes. */
 void ga__lens_widen(ga__lens *lens, int64_t nbytes);
 
 /* The same with the dtype of x itself, whose elements the kernel converts. */

@@ -96,7 +96,7 @@ gpuarray *ga_index_parts(const gpuarray *x, int n, const ga_part *parts)
 
 /* ---- Writes ---- */
 
-/* x[mask] = value: all elements of a number; of an array as many as the mask chooses. */
+/* x[mask] = value: a number, or an array with one element for each that the mask chooses. */
 static ga_status set_masked(gpuarray *x, const gpuarray *mask, ga_value value)
 {
     const gpuarray *from = value.kind == GA_VALUE_ARRAY ? value.as.array : NULL;

@@ -7,7 +7,7 @@
 #include "ops/convert.h"
 
 enum {
-    SPARSE = 16,     /* so many elements a tuple are worth their words */
+    SPARSE = 16,     /* the most elements for each tuple with which their words pay */
     SHORT_BITS = 32, /* of short words, */
     LONG_BITS = 64   /* and of long ones */
 };
@@ -16,7 +16,7 @@ bool ga__latest_plan(const ga__indexing *g, const int64_t *steps, ga_value value
 {
     const int64_t tuples = ga__indexing_tuples(g);
     const bool one_value = value.kind == GA_VALUE_NUMBER || value.as.array->size == 1;
-    if (g->x->buffer->device->arch == 0 || g->ndim != g->index_ndim || steps || one_value ||
+    if (ga__on_host(g->x->buffer->device) || g->ndim != g->index_ndim || steps || one_value ||
         tuples == 0)
         return false;
     ga__latest p = {.bits = ga__value_bits(g->x->dtype)};

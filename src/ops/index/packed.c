@@ -47,7 +47,7 @@ static bool skips(const ga__indexing *g, const ga__packed *p)
     return ga__sort_skips(&call);
 }
 
-/* Whether tuples are single elements, and so many that passes over digits sort them. */
+/* Whether tuples are single elements, and numerous enough to be sorted by passes over digits. */
 static bool packs(const ga__indexing *g, ga_value value)
 {
     const ga__packed p = form_of(g, value, true);

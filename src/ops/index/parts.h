@@ -6,7 +6,8 @@
 
 #include "ops/index/checked.h"
 
-/* Arrays of indices of one call: each takes an axis, and a mask is as many as it has axes. */
+/* Arrays of indices of one call: each takes one axis; a mask counts as one array for each of its
+ * axes. */
 #define GA__MOST_INDICES 8
 
 /* One array of indices and the axis that it indexes. */

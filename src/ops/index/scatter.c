@@ -8,11 +8,11 @@
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
 
-/* A table with a place for each key is taken up to so many places a tuple. */
+/* The most places for each tuple of a table that has a place for each key. */
 #define SPARSE 4
 
-/* On the host, so many processors write sooner to what they have claimed than one writes all of
- * many elements. */
+/* On the host, from these numbers of processors and elements on, processors that claim elements
+ * before they write finish sooner than one that writes all. */
 #define CLAIMING_PROCESSORS 8
 #define MANY_ELEMENTS (1 << 16)
 
@@ -67,7 +67,7 @@ static bool writes_in_order(const ga__scattering *s)
     const ga__indexing *g = s->g;
     const ga__device *device = g->x->buffer->device;
     const bool few = ga__shape_size(g->ndim, g->shape) < MANY_ELEMENTS;
-    return device->arch == 0 && g->index_ndim == 1 && !s->steps &&
+    return ga__on_host(device) && g->index_ndim == 1 && !s->steps &&
            (few || (g->ndim == 1 && device->processors < CLAIMING_PROCESSORS));
 }
 
@@ -84,7 +84,7 @@ ga_status ga__scatter(const char *name, const ga__indexing *g, ga_index_mode mod
         return claim_and_write(&s);
     /* Of one value every order gives the same. On the host the error comes before the writes. */
     ga_status status = GA_OK;
-    if (g->x->buffer->device->arch == 0 && mode == GA_RAISE)
+    if (ga__on_host(g->x->buffer->device) && mode == GA_RAISE)
         status = ga__scatter_run(&s, GA__STEP_CHECK);
     s.ordered = !one_value;
     return status == GA_OK ? ga__scatter_run(&s, GA__STEP_WRITE_ALL) : status;
@@ -108,7 +108,7 @@ bool ga__claims_are_far(const ga__indexing *g, const int64_t *steps)
     const ga__scattering s = {.g = g, .steps = steps};
     const ga__device *device = g->x->buffer->device;
     int64_t mask;
-    return device->arch != 0 && !steps &&
+    return !ga__on_host(device) && !steps &&
            (size_t)count_places(&s, &mask) > device->cache_bytes / sizeof(int64_t);
 }
 
@@ -132,29 +132,26 @@ ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_ke
     return ga__scatter_run(&s, GA__STEP_KEYS);
 }
 
+static ga__scattering into_words(const char *name, const ga__indexing *g, ga_index_mode mode,
+                                 ga_value value, gpuarray *words, int64_t low)
+{
+    return (ga__scattering){
+        .name = name, .g = g, .mode = mode, .value = value, .table = words, .low = low};
+}
+
 ga_status ga__scatter_pack(const char *name, const ga__indexing *g, ga_index_mode mode,
                            ga_value value, const ga__packed *packed)
 {
-    const ga__scattering s = {.name = name,
-                              .g = g,
-                              .mode = mode,
-                              .value = value,
-                              .table = packed->words,
-                              .low = packed->low,
-                              .packed = packed};
+    ga__scattering s = into_words(name, g, mode, value, packed->words, packed->low);
+    s.packed = packed;
     return ga__scatter_run(&s, GA__STEP_PACK);
 }
 
 ga_status ga__scatter_latest(const char *name, const ga__indexing *g, ga_index_mode mode,
                              ga_value value, const ga__latest *latest)
 {
-    const ga__scattering s = {.name = name,
-                              .g = g,
-                              .mode = mode,
-                              .value = value,
-                              .table = latest->words,
-                              .low = latest->low,
-                              .latest = latest};
+    ga__scattering s = into_words(name, g, mode, value, latest->words, latest->low);
+    s.latest = latest;
     return ga__scatter_run(&s, GA__STEP_LATEST);
 }
 

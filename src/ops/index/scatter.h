@@ -15,7 +15,7 @@ ga_status ga__scatter(const char *name, const ga__indexing *g, ga_index_mode mod
 /* The element that each tuple names, as a key: its place in elements from the lowest one on; -1 for
  * a tuple that is out of range, which on the host raises. */
 typedef struct ga__tuple_keys {
-    gpuarray *keys; /* int64, as many as there are tuples; the caller's */
+    gpuarray *keys; /* int64, one for each tuple; the caller's */
     int64_t low;    /* the place of key 0, in elements from the parts' offset */
     int64_t span;   /* keys are less */
 } ga__tuple_keys;

@@ -15,7 +15,7 @@ typedef struct ga__packed {
 } ga__packed;
 
 /* CUDA: a word of each element that tuples can name. It tells the last one that does: its position
- * plus 1, above `bits` bits of its value if that has so few; 0 if there is none. */
+ * plus 1, above its value if that fits `bits` bits; 0 if there is none. */
 typedef struct ga__latest {
     gpuarray *words;
     ga_dtype word; /* uint32 or uint64 */

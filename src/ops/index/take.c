@@ -12,8 +12,8 @@
 #include "ops/index/gather.h"
 #include "ops/index/scatter.h"
 
-/* Indices of a GPU's call that so many elements of the result share are checked by a launch of
- * their own, */
+/* On a GPU, a launch of its own checks the indices if each serves at least this number of elements
+ * of the result, */
 #define SHARED_BY 8
 
 /* if the result is large enough, */
@@ -96,7 +96,7 @@ static bool takes_vectors(const taking *t, const gpuarray *out)
     const int last = t->ndim - 1;
     const int64_t size = (int64_t)ga__dtype_size(out->dtype);
     int64_t bits = (int64_t)(intptr_t)out->data | (int64_t)(intptr_t)t->x->data | t->step * size;
-    if (out->buffer->device->arch == 0 || t->scattered || last < 0 || t->at[last] != 0 ||
+    if (ga__on_host(out->buffer->device) || t->scattered || last < 0 || t->at[last] != 0 ||
         t->position[last] != 0 || t->from[last] != size || out->strides[last] != size ||
         VECTOR % size != 0)
         return false;
@@ -138,7 +138,7 @@ static ga_status take_elements(const taking *t, gpuarray *out)
 static bool checks_first(const taking *t, const gpuarray *out)
 {
     const gpuarray *indices = t->indices;
-    return out->buffer->device->arch != 0 && !t->scattered && t->repeats &&
+    return !ga__on_host(out->buffer->device) && !t->scattered && t->repeats &&
            t->length <= INT32_MAX && out->size / SHARED_BY >= indices->size &&
            out->size >= LARGE_RESULT;
 }

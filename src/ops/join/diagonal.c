@@ -34,7 +34,7 @@ static gpuarray *triangle(const ga__formula *formulas, const gpuarray *x, int64_
 {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
     ga__lens from, to;
-    const bool chooses = x && x->buffer->device->arch != 0;
+    const bool chooses = x && !ga__on_host(x->buffer->device);
     const ga__formula *formula = &formulas[chooses];
     if (!x)
         return ga__fail_null(GA_ERR_INVALID, "%s: the array is NULL", formula->name);

@@ -14,8 +14,8 @@
 /* The pieces that one kernel joins: each is an operand, and so are the ends of two. */
 #define MOST_PIECES 25
 
-/* From so many bytes on, a copy for each piece takes no longer than one launch for all, if the
- * bytes that follow each other are enough for whole lines of memory. */
+/* From this number of bytes on, a copy for each piece takes no longer than one launch for all, if
+ * each run of neighbouring bytes fills whole lines of memory. */
 #define LARGE_PIECE ((int64_t)1 << 20)
 #define LONG_RUN 4096
 
@@ -248,7 +248,7 @@ static bool joins_at_once(int count, const gpuarray *const *pieces, int axis, co
     for (int k = axis; k < out->ndim; k++)
         run *= out->shape[k];
     const int64_t piece = (int64_t)ga_nbytes(out) / count;
-    if (out->buffer->device->arch == 0)
+    if (ga__on_host(out->buffer->device))
         return piece < LARGE_HOST_PIECE || run / count < LONG_HOST_RUN;
     return piece < LARGE_PIECE || run / count < LONG_RUN;
 }

@@ -157,7 +157,7 @@ static ga_status pad_part(const padding *p, gpuarray *out, const int64_t *start)
 static bool pads_sides(const padding *p, const gpuarray *out)
 {
     const int last = out->ndim - 1;
-    const bool host = out->buffer->device->arch == 0;
+    const bool host = ga__on_host(out->buffer->device);
     return out->ndim > 0 && (host || !ga__moves_in_spans(p->x)) &&
            ga_nbytes(p->x) >= (host ? LARGE_HOST_PAD : LARGE_PAD) &&
            (host || p->x->shape[last] * (int64_t)ga__dtype_size(out->dtype) >= LONG_ROW);
@@ -247,7 +247,7 @@ static gpuarray *fold_axis(const padding *p, const gpuarray *x, int axis)
     const ga_reduce_args args = {.x = x, .naxes = 1, .axes = &axis, .keepdims = true};
     gpuarray *folded = p->mode->fold(sizeof args, &args);
     const char kind = ga__dtype_kind(x->dtype);
-    if (folded && folded->dtype != x->dtype && kind != 'f' && kind != 'c') {
+    if (folded && folded->dtype != x->dtype && (kind == 'i' || kind == 'u')) {
         gpuarray *rounded = ga_rint(folded);
         ga_free(folded);
         folded = rounded;
@@ -432,7 +432,7 @@ static ga_status read_call(const ga_pad_args *args, padding *p)
     return GA_OK;
 }
 
-/* The same widths for some axes at a time: a kernel has room for so many. */
+/* Pads by the same widths, some axes at a time: a kernel has no room for all. */
 static gpuarray *pad(const padding *p, int first)
 {
     int64_t shape[GA_MAX_NDIM];

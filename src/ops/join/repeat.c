@@ -68,7 +68,7 @@ static bool stores_tiles(const gpuarray *x, const gpuarray *out, const int64_t *
     for (int k = 0; k < x->ndim; k++)
         if (inner[k] != 1)
             return false;
-    return device->arch != 0 && out->size > x->size && ga_nbytes(x) > device->cache_bytes / 2 &&
+    return !ga__on_host(device) && out->size > x->size && ga_nbytes(x) > device->cache_bytes / 2 &&
            ga_nbytes(x) >= LEAST_TILE;
 }
 
@@ -375,7 +375,7 @@ static gpuarray *roll_blocks(const gpuarray *x, const int64_t *shift)
 
 static gpuarray *roll(const gpuarray *x, int64_t *shift)
 {
-    const bool host = x->buffer->device->arch == 0, spans = !host && ga__moves_in_spans(x);
+    const bool host = ga__on_host(x->buffer->device), spans = !host && ga__moves_in_spans(x);
     int64_t some[GA_MAX_NDIM];
     int rolled = 0, axis = 0;
     for (int k = 0; k < x->ndim; k++)

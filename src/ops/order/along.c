@@ -55,7 +55,8 @@ static bool is_sorted_already(const gpuarray *x)
     return x->size == 0 || x->shape[x->ndim - 1] == 1; /* no row has two elements */
 }
 
-/* What the engine has nothing to do for: the rows, and index 0 of each. */
+/* Rows of at most one element, which leave the engine nothing to do: the rows, and index 0 of each.
+ */
 static ga_status sort_trivial(const ga__sort_call *call)
 {
     ga_status status = GA_OK;

@@ -6,6 +6,7 @@
 #include "base/options.h"
 #include "model/promote.h"
 #include "ops/convert.h"
+#include "ops/elementwise_op.h"
 #include "ops/order/along.h"
 
 /* ---- One array ---- */
@@ -32,24 +33,6 @@ static ga_status read_axis(call *c, const ga_sort_args *args)
     return ga__check_axis(c->name, args->naxes > 0 ? args->axes[0] : -1, c->x->ndim, &c->axis);
 }
 
-static ga_status check_out(const call *c, ga_dtype dtype)
-{
-    const gpuarray *out = c->out;
-    if (!ga__array_writable(c->name, out))
-        return ga_error();
-    if (!ga__same_shape(out->ndim, out->shape, c->x->ndim, c->x->shape))
-        return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", c->name,
-                        ga__shape_text(c->x->ndim, c->x->shape),
-                        ga__shape_text(out->ndim, out->shape));
-    if (!ga__can_cast_same_kind(dtype, out->dtype))
-        return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", c->name,
-                        ga_dtype_name(dtype), ga_dtype_name(out->dtype));
-    if (out->buffer->device != c->x->buffer->device)
-        return ga__fail(GA_ERR_DEVICE, "%s: the operand is on %s, out on %s", c->name,
-                        c->x->buffer->device->name, out->buffer->device->name);
-    return GA_OK;
-}
-
 /* Fills *c; `flattens` takes an array of no dimensions as one of one. On success the caller frees
  * c->flat. */
 static ga_status read_call(call *c, const char *name, const ga_sort_args *args, bool flattens,
@@ -67,7 +50,8 @@ static ga_status read_call(call *c, const char *name, const ga_sort_args *args, 
     }
     ga_status status = read_axis(c, args);
     if (status == GA_OK && c->out)
-        status = check_out(c, result == GA_NO_DTYPE ? c->x->dtype : result);
+        status = ga__check_own_out(name, c->out, c->x->buffer->device, c->x->ndim, c->x->shape,
+                                   result == GA_NO_DTYPE ? c->x->dtype : result);
     if (status != GA_OK)
         ga_free(c->flat);
     return status;

@@ -52,9 +52,9 @@ static ga__count_law law_of(ga__draw_id id, const ga_value *values)
                                    : (ga__count_law){INFINITY, first};
 }
 
-/* draw->table is the caller's to free. */
+/* draw->table is the caller's to free; a draw of no elements has none. */
 static ga_status plan_numbers(ga__draw *draw, ga__draw_id id, ga__device *device, const ga_rng *rng,
-                              ga_dtype dtype, const ga_value *values)
+                              ga_dtype dtype, const ga_value *values, bool empty)
 {
     const ga__draw_row *row = &ga__distributions[id];
     const char *name = row->distribution.formula.name;
@@ -69,7 +69,7 @@ static ga_status plan_numbers(ga__draw *draw, ga__draw_id id, ga__device *device
         status = ga__check_parameters(name, row->count, row->parameters, values, dtype);
     if (status != GA_OK)
         return status;
-    if ((id == GA__DRAW_poisson || id == GA__DRAW_binomial) &&
+    if (!empty && (id == GA__DRAW_poisson || id == GA__DRAW_binomial) &&
         ga__count_law_has_table(law_of(id, values)))
         return plan_table(draw, name, device, dtype, law_of(id, values));
     const ga_dtype type = real ? ga__dtype_compute(dtype) : GA_FLOAT64;
@@ -195,6 +195,14 @@ static ga_status draw_each_into(const ga__draw_row *row, gpuarray *out, ga_rng *
 
 /* ---- Calls ---- */
 
+static bool has_no_elements(int ndim, const int64_t *shape)
+{
+    for (int k = 0; shape && k < ndim; k++)
+        if (shape[k] == 0)
+            return true;
+    return false;
+}
+
 gpuarray *ga__draw_call(ga__draw_id id, ga_rng *rng, ga_dtype dtype, const ga_value *values,
                         int ndim, const int64_t *shape)
 {
@@ -202,7 +210,8 @@ gpuarray *ga__draw_call(ga__draw_id id, ga_rng *rng, ga_dtype dtype, const ga_va
     ga__draw draw;
     if (!are_numbers(&ga__distributions[id], values))
         return ga__draw_row_call(&ga__distributions[id], rng, dtype, values, ndim, shape);
-    const ga_status planned = plan_numbers(&draw, id, ga__current_device(), rng, dtype, values);
+    const ga_status planned = plan_numbers(&draw, id, ga__current_device(), rng, dtype, values,
+                                           has_no_elements(ndim, shape));
     gpuarray *made = ga__draw_new(&draw, planned, rng, dtype, ndim < 0 ? 0 : ndim, shape);
     ga_free(draw.table);
     return made;
@@ -216,7 +225,8 @@ ga_status ga__draw_call_into(ga__draw_id id, gpuarray *out, ga_rng *rng, const g
         return draw_each_into(&ga__distributions[id], out, rng, values);
     const ga_dtype dtype = ga__draw_dtype(ga__distributions[id].distribution.formula.name, out);
     ga__device *device = out ? out->buffer->device : NULL;
-    const ga_status planned = plan_numbers(&draw, id, device, rng, dtype, values);
+    const ga_status planned =
+        plan_numbers(&draw, id, device, rng, dtype, values, out && out->size == 0);
     const ga_status status = ga__draw_into(&draw, planned, out, rng);
     ga_free(draw.table);
     return status;

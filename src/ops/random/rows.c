@@ -99,7 +99,8 @@ static ga_status check_chances(const gpuarray *chances)
     return status;
 }
 
-/* Rows of counts: of n trials with `chances`, or of n of so many things. */
+/* Rows of counts: of n trials with the probabilities `chances`, or of n draws from the numbers of
+ * things in `chances`. */
 static ga_status count_outcomes(const ga__formula *formula, gpuarray *out, ga_rng *rng, ga_value n,
                                 const gpuarray *chances)
 {

@@ -1,4 +1,4 @@
-/* Selection of at most so many elements: nothing is read back, so a graph can record it. */
+/* Selection of a bounded number of elements: nothing is read back, so a graph can record it. */
 #include <quarry/select.h>
 
 #include "base/call.h"

@@ -13,13 +13,13 @@
 #include "ops/scan/choose.h"
 #include "ops/scan/take_number.h"
 
-/* From so many elements on, four launches cost less than the scan's waiting; on the host, less than
- * its loop, which takes one element after another. */
+/* From this number of elements on, four launches cost less than the scan's waiting; on the host,
+ * less than its loop, which takes one element after another. */
 enum { MARKED = 1 << 16, MARKED_ON_HOST = 1 << 11 };
 
 bool ga__chosen_is_marked(const ga__device *device, int64_t size)
 {
-    return size >= (device->arch == 0 ? MARKED_ON_HOST : MARKED);
+    return size >= (ga__on_host(device) ? MARKED_ON_HOST : MARKED);
 }
 
 ga_status ga__check_condition(const char *name, const gpuarray *condition, const gpuarray *x)

@@ -26,7 +26,7 @@ typedef struct ga__chosen {
     gpuarray *marks, *before; /* or NULL */
 } ga__chosen;
 
-/* Whether a condition of so many elements is marked first. */
+/* Whether a condition of `size` elements is marked first. */
 bool ga__chosen_is_marked(const ga__device *device, int64_t size);
 
 /* Raises if one of the arrays is NULL, or on another device. */

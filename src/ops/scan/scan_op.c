@@ -94,23 +94,6 @@ static ga_status check_initial(const call *c)
     return ga__check_number(c->name, c->args->initial, c->loop);
 }
 
-static ga_status check_out(const call *c)
-{
-    const gpuarray *out = c->args->out, *x = c->args->x;
-    if (!ga__array_writable(c->name, out))
-        return ga_error();
-    if (!ga__same_shape(out->ndim, out->shape, c->ndim, c->shape))
-        return ga__fail(GA_ERR_SHAPE, "%s: the result has shape %s, out has %s", c->name,
-                        ga__shape_text(c->ndim, c->shape), ga__shape_text(out->ndim, out->shape));
-    if (!ga__can_cast_same_kind(c->loop, out->dtype))
-        return ga__fail(GA_ERR_DTYPE, "%s: the result is %s and does not cast to out's %s", c->name,
-                        ga_dtype_name(c->loop), ga_dtype_name(out->dtype));
-    if (out->buffer->device != x->buffer->device)
-        return ga__fail(GA_ERR_DEVICE, "%s: the operand is on %s, out on %s", c->name,
-                        x->buffer->device->name, out->buffer->device->name);
-    return GA_OK;
-}
-
 static ga_status prepare(call *c, bool standard)
 {
     const ga_scan_args *args = c->args;
@@ -129,7 +112,9 @@ static ga_status prepare(call *c, bool standard)
     c->flattens = ndim != 1 && (args->naxes == 0 || ndim == 0);
     c->ndim = ga__scan_shape(ndim, args->x->shape, !c->flattens, c->shape);
     c->shape[c->axis] += args->include_initial;
-    return args->out ? check_out(c) : GA_OK;
+    return args->out ? ga__check_own_out(c->name, args->out, args->x->buffer->device, c->ndim,
+                                         c->shape, c->loop)
+                     : GA_OK;
 }
 
 /* Scans x into `out`, of the same shape. */

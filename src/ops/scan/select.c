@@ -82,7 +82,7 @@ static ga_status store_each(const gpuarray *x, gpuarray **made)
     return status;
 }
 
-/* The same from the rows of one array: a kernel has no room for so many results. */
+/* The same from the rows of one array, for more results than a kernel has room for. */
 static ga_status split_rows(const gpuarray *x, gpuarray **made)
 {
     gpuarray *rows = ga_argwhere(x);
@@ -229,7 +229,7 @@ static ga_status check_length(const gpuarray *condition, int64_t length)
     return count < 0 ? ga_error() : GA_OK;
 }
 
-/* The condition's part along an axis of so many elements. */
+/* The part of the condition that lies within an axis of `length` elements. */
 static gpuarray *within(const gpuarray *condition, int64_t length)
 {
     if (check_length(condition, length) != GA_OK)

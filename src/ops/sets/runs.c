@@ -213,7 +213,7 @@ static ga_status store_marked(const ga__runs *runs, const ga__chosen *c, const g
     return ga__chosen_store(c, "unique", id, "return b[i]", statements, n, operands);
 }
 
-/* Of many elements the runs are marked, not scanned. */
+/* The runs of many elements are marked, not scanned. */
 static ga_status find_marked(const char *name, const ga__runs *runs, ga__wanted_runs wanted,
                              ga__made_runs *made, gpuarray **starts)
 {

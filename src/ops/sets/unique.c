@@ -17,7 +17,7 @@
 #include "ops/sets/runs.h"
 #include "ops/sets/unique.h"
 
-/* From so many elements on, counters cost less than a sort. */
+/* From this number of elements on, counters cost less than a sort. */
 enum { COUNTED = 1 << 12 };
 
 /* The values of integers of 8 bits, in order. */
