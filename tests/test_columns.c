@@ -212,6 +212,28 @@ static void columns_fit_or_keep_the_steps(void **state)
                      cases[k].fused ? "" : " not");
 }
 
+/* The registers of a thread hold one element of few operands, and none of many. */
+static void columns_of_any_number_of_operands_are_planned(void **state)
+{
+    enum { MOST = 36 };
+    char text[MOST * 8 + 80], names[MOST][8], sum[MOST * 4 + 4], *end = sum;
+    ga_named args[MOST];
+    (void)state;
+    need_simulator();
+    simulated_device.processors = 132;
+    ga__use_device(&simulated_device);
+    GA_SCOPE {
+        for (int k = 0; k < MOST; k++) {
+            snprintf(names[k], sizeof names[k], "v%d", k);
+            end += sprintf(end, "%s%s", k ? "+" : "", names[k]);
+            args[k] = GA_NAMED(names[k], ga_empty(GA_FLOAT64, GA_SHAPE(96, 1001)));
+            snprintf(text, sizeof text, "exp(%s) / sum(exp(%s), axis=0)", sum, sum);
+            fuses("columns", text, k + 1, args);
+        }
+    }
+    simulated_device.processors = PROCESSORS;
+}
+
 /* Beside the memory of an H200 the steps are faster earlier. */
 static void fast_memory_ends_columns_earlier(void **state)
 {
@@ -374,6 +396,7 @@ int main(int argc, char **argv)
         simulating_test(every_form_of_cuda),
         simulating_test(every_form_of_the_host),
         simulating_test(columns_fit_or_keep_the_steps),
+        simulating_test(columns_of_any_number_of_operands_are_planned),
         cmocka_unit_test_teardown(fast_memory_ends_columns_earlier, forget_memory_rate),
         simulating_test(windows_of_any_shape),
         simulating_test(calls_on_both_devices),

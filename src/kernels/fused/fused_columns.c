@@ -45,10 +45,12 @@ static void set_block(plan *p, int across, int team)
 }
 
 /* Shares columns among the fewest threads, which have room for at most `limit` elements each, a
- * power of two; short columns make a wider strip. False if a block has more than `largest` threads.
- */
+ * power of two; short columns make a wider strip. False if a block has more than `largest` threads,
+ * or if a thread has no room for an element, because the call has many operands. */
 static bool share_columns(plan *p, int across, int limit, int largest)
 {
+    if (limit < 1)
+        return false;
     const int more = ga__fused_power_of_two(limit, MOST_ROOM),
               most = more > limit ? more / 2 : more;
     const int team = ga__fused_power_of_two(ga__ceil_div(p->length, most),
