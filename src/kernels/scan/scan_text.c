@@ -70,10 +70,9 @@ size_t ga__scan_carry_bytes(const variant *v)
     return bytes_with(v, v->sums ? 2 * (size_t)v->value_bytes : v->value_bytes);
 }
 
-/* A result of 16 bits has none of the roundings of float32, in which it is computed. */
 int64_t ga__scan_piece(const variant *v)
 {
-    return v->sums && ga__dtype_size((ga_dtype)v->type) > 2 ? 48 : 256;
+    return v->sums ? 64 : 256;
 }
 
 size_t ga__scan_tile_bytes(const variant *v)

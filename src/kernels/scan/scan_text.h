@@ -58,8 +58,8 @@ size_t ga__scan_state_bytes(const ga__scan_variant *v);
 /* Those that a carry does not exceed: for a sum, also what it rounds away. */
 size_t ga__scan_carry_bytes(const ga__scan_variant *v);
 
-/* Host: elements that are joined one after another, without what precedes them. Those of sums have
- * at most 50 roundings. */
+/* Host: elements that are joined one after another, without what precedes them. Sums that
+ * round have few: 64 roundings are 32 units in the last place. */
 int64_t ga__scan_piece(const ga__scan_variant *v);
 
 /* Host: bytes that a tile leaves for the next one. */
