@@ -23,7 +23,8 @@ static bool shares_rows(const plan *p)
 static void plan_columns(plan *p)
 {
     const int64_t strip = p->width < GA__SCAN_STRIP ? p->width : GA__SCAN_STRIP;
-    p->tile = p->each = ga__ceil_div(GA__SCAN_CHUNK / strip, GA__SCAN_PIECE) * GA__SCAN_PIECE;
+    const int64_t tile = ga__ceil_div(GA__SCAN_CHUNK, strip), piece = ga__scan_piece(&p->v);
+    p->tile = p->each = tile > piece ? ga__ceil_div(tile, piece) * piece : tile;
     p->groups = p->rows / p->width * ga__ceil_div(p->width, GA__SCAN_STRIP);
 }
 

@@ -70,6 +70,11 @@ size_t ga__scan_carry_bytes(const variant *v)
     return bytes_with(v, v->sums ? 2 * (size_t)v->value_bytes : v->value_bytes);
 }
 
+int64_t ga__scan_piece(const variant *v)
+{
+    return v->sums ? 32 : 256;
+}
+
 size_t ga__scan_tile_bytes(const variant *v)
 {
     const size_t carries = ga__scan_carry_bytes(v) * (v->columns ? GA__SCAN_STRIP : 1);
@@ -196,7 +201,7 @@ static void fill_variant(ga__record *record, const variant *v, const layout *l)
     ga__record_setf(record, GA__KEY(bounds), "%d, %d", GA__SCAN_BLOCK, min_blocks(v));
     ga__record_set_number(record, GA__KEY(chunk), GA__SCAN_CHUNK);
     ga__record_set_number(record, GA__KEY(strip), GA__SCAN_STRIP);
-    ga__record_set_number(record, GA__KEY(piece), GA__SCAN_PIECE);
+    ga__record_set_number(record, GA__KEY(piece), ga__scan_piece(v));
     ga__record_set_number(record, GA__KEY(accumulator_bytes), v->value_bytes);
     ga__record_set_number(record, GA__KEY(state_words), (int64_t)(bytes / WORD));
     ga__record_set_number(record, GA__KEY(state_bytes), (int64_t)ga__scan_tile_bytes(v));

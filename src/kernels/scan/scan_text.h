@@ -7,9 +7,8 @@
 #include "kernels/variant.h"
 
 /* Host: elements of a tile, 128 KiB of float32, so that a tile is still in the cache when it is
- * walked again; rows that a block of columns has side by side; elements that are added one after
- * another, with what precedes them at most 50 roundings. */
-enum { GA__SCAN_CHUNK = 1 << 15, GA__SCAN_STRIP = 512, GA__SCAN_PIECE = 48 };
+ * walked again; rows that a block of columns has side by side. */
+enum { GA__SCAN_CHUNK = 1 << 15, GA__SCAN_STRIP = 512 };
 
 /* Threads of a block on CUDA. */
 enum { GA__SCAN_BLOCK = 256 };
@@ -58,6 +57,10 @@ size_t ga__scan_state_bytes(const ga__scan_variant *v);
 
 /* Those that a carry does not exceed: for a sum, also what it rounds away. */
 size_t ga__scan_carry_bytes(const ga__scan_variant *v);
+
+/* Host: elements that are joined one after another, without what precedes them. Sums that
+ * round have few, so that their errors stay below 32 units in the last place. */
+int64_t ga__scan_piece(const ga__scan_variant *v);
 
 /* Host: bytes that a tile leaves for the next one. */
 size_t ga__scan_tile_bytes(const ga__scan_variant *v);
