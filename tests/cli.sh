@@ -426,7 +426,7 @@ files=$(find cache -name '*.qk' | wc -l)
 says "$work/cache: $files kernels" cache
 run cache list
 [ "$(grep -c '\.qk  [a-z]' out)" = "$files" ] || complain "cache list: $(cat out)"
-grep -q ' cpu .*\.qk  eval_sqrt_x_times_x_plus_float64_y_times_y$' out ||
+grep -qE ' (cpu|cuda) .*\.qk  eval_sqrt_x_times_x_plus_float64_y_times_y$' out ||
     complain "cache list says no formula: $(cat out)"
 run eval 'sqrt(first*first + b*b)' first=x.npy b=y.npy
 says "$work/cache: $files kernels" cache # names of variables make no kernels

@@ -538,8 +538,10 @@ static int run_fault(const char *name)
     gpuarray *x = ga_zeros(GA_INT32, GA_SHAPE(4));
     ga_module *m = ga_module_compile(faulty, .name = "faulty");
     ga_kernel *bad = ga_module_kernel(m, name), *right = ga_module_kernel(m, "right");
-    if (ga_launch(right, GA_DIM(1), GA_DIM(1), x) != GA_OK || ga_synchronize() != GA_OK)
+    if (ga_launch(right, GA_DIM(1), GA_DIM(1), x) != GA_OK || ga_synchronize() != GA_OK) {
+        fprintf(stderr, "%s\n", ga_error_message());
         return 1;
+    }
     (void)(strcmp(name, "trap") == 0 ? ga_launch(bad, GA_DIM(1), GA_DIM(32))
                                      : ga_launch(bad, GA_DIM(1), GA_DIM(32), UINT64_C(64)));
     ga_synchronize();

@@ -164,7 +164,8 @@ def run(root, library, made, compiler, examples, share):
                                '-lm', '-o', binary], input=source, text=True, capture_output=True)
         if done.returncode:
             sys.exit(done.stderr)
-        env = dict(os.environ, QUARRY_DEVICE='cpu')
+        # A cache of its own: the examples print what is in it.
+        env = dict(os.environ, QUARRY_DEVICE='cpu', QUARRY_CACHE_DIR=f'{folder}/cache')
         if share > 1:   # the time of compilers is most of all; the operands and results do not depend on it
             env['QUARRY_CXXFLAGS'] = '-O0'
         first = int(os.environ.get('QUARRY_TEST_SAMPLE', 0)) % share
