@@ -118,12 +118,16 @@ typedef enum operation { SUM, MEAN, NANSUM, NANMEAN, VAR, STD, OPERATIONS } oper
 
 static const char *const operation_names[] = {"sum", "mean", "nansum", "nanmean", "var", "std"};
 
-static gpuarray *reduce_it(operation op, const gpuarray *x, int naxes, const int *axes)
+static gpuarray *reduce_with(operation op, const ga_reduce_args *args)
 {
     static gpuarray *(*const functions[])(size_t, const ga_reduce_args *) = {
         (ga_sum), (ga_mean), (ga_nansum), (ga_nanmean), (ga_var), (ga_std)};
-    const ga_reduce_args args = {.x = x, .naxes = naxes, .axes = axes};
-    return functions[op](sizeof args, &args);
+    return functions[op](sizeof *args, args);
+}
+
+static gpuarray *reduce_it(operation op, const gpuarray *x, int naxes, const int *axes)
+{
+    return reduce_with(op, &(ga_reduce_args){.x = x, .naxes = naxes, .axes = axes});
 }
 
 /* From the sum, the sum of squared differences from the mean, and the count. */
@@ -169,12 +173,9 @@ static int64_t output_of(const gpuarray *x, const bool *gone, int64_t k)
     return output;
 }
 
-static void check_reduction(operation op, const gpuarray *x, int naxes, const int *axes)
+/* r: of x without the axes that are `gone`. */
+static void check_result(operation op, const gpuarray *x, const bool *gone, const gpuarray *r)
 {
-    bool gone[GA_MAX_NDIM] = {false};
-    for (int k = 0; k < naxes; k++)
-        gone[axes[k]] = true;
-    gpuarray *r = reduce_it(op, x, naxes, axes);
     if (!r)
         fail_msg("%s: %s", case_text, ga_error_message());
     const int64_t outputs = ga_size(r), count = ga_size(x) / outputs;
@@ -196,6 +197,15 @@ static void check_reduction(operation op, const gpuarray *x, int naxes, const in
                 ga_dtype_of(x), ga_dtype_of(r), got[o][part],
                 result_of(op, value_of(&sums[o][part]), value_of(&squares[o]), (long double)count));
     free(all), free(got), free(sums), free(squares);
+}
+
+static void check_reduction(operation op, const gpuarray *x, int naxes, const int *axes)
+{
+    bool gone[GA_MAX_NDIM] = {false};
+    for (int k = 0; k < naxes; k++)
+        gone[axes[k]] = true;
+    gpuarray *r = reduce_it(op, x, naxes, axes);
+    check_result(op, x, gone, r);
     ga_free(r);
 }
 
@@ -335,12 +345,14 @@ static void sums_of_several_runs_are_within_the_bound(void **state)
 
 /* ---- Long sums: few elements, repeated ---- */
 
+enum { LONGEST = 33 };
+static bool longest; /* all elements on the host too */
+
 /* Elements of each case: as many as a GPU sums in a few milliseconds. */
 static int64_t most_elements(void)
 {
-    if (on_host())
-        return (int64_t)1 << (reduced() ? 24 : 27);
-    return (int64_t)1 << (reduced() ? 28 : 33);
+    const int bits = on_host() && !longest ? 27 : LONGEST;
+    return (int64_t)1 << (!reduced() ? bits : on_host() ? 24 : 28);
 }
 
 /* The elements of `inner` (0: none), repeated along axis `axis`, which has the rest of the
@@ -357,8 +369,30 @@ static gpuarray *repeated(ga_dtype dtype, content c, int ndim, const int64_t *sh
     return ga_broadcast_to(new_array(dtype, c, ndim, inner), ndim, outer);
 }
 
-/* The sums that the outputs must have, computed from the case's elements in memory order: each
- * element of the array counts as often as it is repeated. */
+/* r: of the elements of `once`, each `times` times, without the axes that are `gone`. */
+static void check_repeated(operation op, const gpuarray *once, int64_t times, const bool *gone,
+                           const gpuarray *r)
+{
+    if (!r)
+        fail_msg("%s: %s", case_text, ga_error_message());
+    long double(*all)[2] = elements_of(once), (*got)[2] = elements_of(r);
+    const int64_t outputs = ga_size(r), few = ga_size(once) / outputs;
+    for (int64_t o = 0; o < outputs; o++)
+        for (int part = 0; part < (ga__dtype_kind(ga_dtype_of(r)) == 'c' ? 2 : 1); part++) {
+            long double sum = 0, squares = 0;
+            for (int64_t k = 0; k < ga_size(once); k++)
+                sum += output_of(once, gone, k) == o ? all[k][part] : 0;
+            for (int64_t k = 0; k < ga_size(once); k++) {
+                const long double apart = all[k][part] - sum / (long double)few;
+                squares += output_of(once, gone, k) == o ? apart * apart : 0;
+            }
+            check_one(ga_dtype_of(once), ga_dtype_of(r), got[o][part],
+                      result_of(op, sum * (long double)times, squares * (long double)times,
+                                (long double)(few * times)));
+        }
+    free(all), free(got);
+}
+
 static void check_long(operation op, ga_dtype dtype, content c, int ndim, const int64_t *shape,
                        const char *slice, int naxes, const int *axes)
 {
@@ -371,9 +405,6 @@ static void check_long(operation op, ga_dtype dtype, content c, int ndim, const 
                  operation_names[op], ga_dtype_name(dtype), (long long)shape[0],
                  (long long)(ndim > 1 ? shape[1] : 1), (long long)(ndim > 2 ? shape[2] : 1), slice,
                  naxes ? axes[0] : -1);
-        gpuarray *r = reduce_it(op, view, naxes, axes);
-        if (!r)
-            fail_msg("%s: %s", case_text, ga_error_message());
         /* The same for one element of each repeated axis. */
         int64_t times = 1;
         const gpuarray *once = view;
@@ -382,27 +413,12 @@ static void check_long(operation op, ga_dtype dtype, content c, int ndim, const 
                 times = ga_shape(view)[axis];
                 once = ga_slice(once, axis == 0 ? ":1" : axis == 1 ? ":, :1" : ":, :, :1");
             }
-        long double(*all)[2] = elements_of(once), (*got)[2] = elements_of(r);
         bool gone[GA_MAX_NDIM] = {false};
         for (int axis = 0; axis < ndim; axis++)
             gone[axis] = naxes == 0;
         for (int k = 0; k < naxes; k++)
             gone[axes[k]] = true;
-        const int64_t outputs = ga_size(r), few = ga_size(once) / outputs;
-        for (int64_t o = 0; o < outputs; o++)
-            for (int part = 0; part < (ga__dtype_kind(ga_dtype_of(r)) == 'c' ? 2 : 1); part++) {
-                long double sum = 0, squares = 0;
-                for (int64_t k = 0; k < ga_size(once); k++)
-                    sum += output_of(once, gone, k) == o ? all[k][part] : 0;
-                for (int64_t k = 0; k < ga_size(once); k++) {
-                    const long double apart = all[k][part] - sum / (long double)few;
-                    squares += output_of(once, gone, k) == o ? apart * apart : 0;
-                }
-                check_one(dtype, ga_dtype_of(r), got[o][part],
-                          result_of(op, sum * (long double)times, squares * (long double)times,
-                                    (long double)(few * times)));
-            }
-        free(all), free(got);
+        check_repeated(op, once, times, gone, reduce_it(op, view, naxes, axes));
         assert_int_equal(ga_error(), GA_OK);
     }
 }
@@ -455,6 +471,49 @@ static void long_sums_are_within_the_bound(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         check_long(cases[k].op, cases[k].dtype, cases[k].content, cases[k].ndim, cases[k].shape,
                    cases[k].slice, cases[k].naxes, cases[k].axes);
+}
+
+/* On the host too: rows, columns, short rows, pairs of sums. */
+static void longest_sums_are_within_the_bound(void **state)
+{
+    (void)state;
+    static const int first[] = {0};
+    longest = true;
+    check_long(SUM, GA_FLOAT32, TENTH, 1, (int64_t[]){0, 0, 0}, "...", 0, NULL);
+    check_long(MEAN, GA_FLOAT32, TENTH, 2, (int64_t[]){0, 512, 0}, "...", 1, first);
+    check_long(NANMEAN, GA_FLOAT32, THIRD, 2, (int64_t[]){0, 1 << 16, 0}, "...", 0, NULL);
+    longest = false;
+}
+
+/* ---- Segments ---- */
+
+static void check_segment(operation op, ga_dtype dtype, int64_t n)
+{
+    GA_SCOPE {
+        const bool gone[] = {true, true};
+        const int64_t ends[] = {0, 0, n};
+        const gpuarray *once = new_array(dtype, THIRD, 2, (int64_t[]){1, 64}),
+                       *all = ga_broadcast_to(once, 2, (int64_t[]){n / 64, 64});
+        const ga_reduce_args args = {.x = ga_ravel(all),
+                                     .offsets = ga_from_host(ends, GA_INT64, 1, (int64_t[]){3})};
+        snprintf(case_text, sizeof case_text, "%s of a segment of %s, %lld elements",
+                 operation_names[op], ga_dtype_name(dtype), (long long)n);
+        check_repeated(op, once, n / 64, gone, ga_slice(reduce_with(op, &args), "1"));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+static void sums_of_segments_are_within_the_bound(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_FLOAT16, GA_FLOAT64, GA_COMPLEX64};
+    const int bits = reduced() ? 20 : on_host() ? 24 : 28;
+    seed = 11;
+    for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++)
+        for (operation op = SUM; op < OPERATIONS; op++)
+            if (dtypes[k] != GA_FLOAT16 || op == MEAN || op == NANMEAN)
+                check_segment(op, dtypes[k], (int64_t)1 << bits);
+    check_segment(SUM, GA_FLOAT32, (int64_t)1 << (bits + 2));
 }
 
 /* ---- Fused, several at once, custom, chunked ---- */
@@ -735,6 +794,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(sums_of_any_shape_are_within_the_bound),
         cmocka_unit_test(sums_of_several_runs_are_within_the_bound),
         cmocka_unit_test(long_sums_are_within_the_bound),
+        cmocka_unit_test(longest_sums_are_within_the_bound),
+        cmocka_unit_test(sums_of_segments_are_within_the_bound),
         cmocka_unit_test(fused_sums_are_within_the_bound),
         cmocka_unit_test(custom_sums_are_within_the_bound),
         cmocka_unit_test(chunked_sums_are_within_the_bound),

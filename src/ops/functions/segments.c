@@ -40,6 +40,15 @@ static ga_status find_axis(call *c)
     return args->naxes ? ga__check_axis(c->name, args->axes[0], ndim, &c->axis) : GA_OK;
 }
 
+/* Accumulators of several numbers merge one after another along a segment. Doubles keep the error
+ * of floats small at any length. */
+static ga_dtype merged_in(const ga__part_formula *part, ga_dtype loop)
+{
+    if (!part->rounds || part->holds != GA__ACCUMULATOR_COUNTED || !ga__dtype_rounds(loop))
+        return loop;
+    return ga__dtype_kind(loop) == 'c' ? GA_COMPLEX128 : GA_FLOAT64;
+}
+
 static ga_status find_dtypes(call *c)
 {
     const ga__operand_type type = {.dtype = c->args->x->dtype};
@@ -48,6 +57,7 @@ static ga_status find_dtypes(call *c)
     if (status == GA_OK)
         status = ga__reduce_as(c->op, c->args->x->dtype, c->args->dtype, &c->loop);
     c->result = ga__result_dtype(c->op->result, c->loop);
+    c->loop = merged_in(&c->op->part, c->loop);
     return status;
 }
 
@@ -141,7 +151,7 @@ static ga_status fill(const call *c, gpuarray *to)
     "        const ga_scan::A &a = item;\n"                                                        \
     "        const long long count = k + 1 - offset[low];\n"                                       \
     "        (void)count; (void)sizeof(T);\n"                                                      \
-    "        r[(long long)i / m * s + low] = %s;\n"                                                \
+    "        r[(long long)i / m * s + low] = ga::cast<%s>(%s);\n"                                  \
     "    }\n"                                                                                      \
     "}"
 
@@ -175,7 +185,7 @@ static ga_status scan(const call *c, const gpuarray *x, const gpuarray *starts, 
     const int64_t size = c->rows * c->n;
     ga__strbuf lift = GA__STRBUF_INIT, body = GA__STRBUF_INIT;
     ga__strbuf_addf(&lift, LIFT, part->neutral, part->step);
-    ga__strbuf_addf(&body, BODY, part->finish);
+    ga__strbuf_addf(&body, BODY, ga__dtype_compute_type(c->result), part->finish);
     char *const lifts = ga__strbuf_take(&lift), *const stores = ga__strbuf_take(&body);
     const ga__scan_texts texts = {.accumulator = accumulator_of(part),
                                   .neutral = part->neutral,
@@ -184,7 +194,8 @@ static ga_status scan(const call *c, const gpuarray *x, const gpuarray *starts, 
                                   .finish = "a",
                                   .values = part->holds == GA__ACCUMULATOR_VALUE     ? 1
                                             : part->holds == GA__ACCUMULATOR_COUNTED ? 4
-                                                                                     : 8};
+                                                                                     : 8,
+                                  .sums = part->rounds && part->holds == GA__ACCUMULATOR_VALUE};
     const ga__scan described = {
         .formula = {.base = {.id = GA__FAMILY_ID(GA__FAMILY_SEGMENTS, (uint64_t)(c->op - ga__rows)),
                              .name = c->name,
