@@ -766,6 +766,21 @@ static void other_cumulative_sums_are_within_the_bound(void **state)
     }
 }
 
+static void custom_scans_by_sums_are_within_the_bound(void **state)
+{
+    (void)state;
+    const int64_t n = (int64_t)1 << (reduced() ? 20 : 26);
+    ga_kernel *sums =
+        ga_scan_kernel(GA_FLOAT32, "const float *x, float *r", "x[i]", "a + b", "0", "r[i] = item");
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_FLOAT32, 1, &n, 0.1), *r = ga_empty_like(x);
+        if (ga_scan(sums, x, r) != GA_OK)
+            fail_msg("%s", ga_error_message());
+        check_flat("a custom scan", r, 0.1f);
+    }
+    ga_kernel_free(sums);
+}
+
 /* The numbers that are not finite pass a carry as they pass an addition. */
 static void cumulative_sums_keep_infinities(void **state)
 {
@@ -802,6 +817,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cumulative_sums_of_any_shape_are_within_the_bound),
         cmocka_unit_test(long_cumulative_sums_are_within_the_bound),
         cmocka_unit_test(other_cumulative_sums_are_within_the_bound),
+        cmocka_unit_test(custom_scans_by_sums_are_within_the_bound),
         cmocka_unit_test(cumulative_sums_keep_infinities),
     };
     const int failed = run_named_tests(argc, argv, tests, NULL, NULL);

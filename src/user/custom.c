@@ -258,6 +258,21 @@ static ga_status check_scan(const ga__custom *kernel, const ga_scan_kernel_args 
     return check_accumulator(kernel, "dtype", args->dtype);
 }
 
+/* Whether the operator is a + b, whatever blanks are in its text. */
+static bool is_sum(const char *text)
+{
+    char words[3];
+    size_t count = 0;
+    for (; *text; text++) {
+        if (strchr(" \t\n", *text))
+            continue;
+        if (count == sizeof words)
+            return false;
+        words[count++] = *text;
+    }
+    return count == sizeof words && memcmp(words, "a+b", sizeof words) == 0;
+}
+
 /* Arrays that all texts index by [i] give the number of elements. */
 static ga_status use_arguments(ga__custom *kernel)
 {
@@ -296,6 +311,7 @@ ga_kernel *(ga_scan_kernel)(size_t size, const ga_scan_kernel_args *options)
         use_arguments(kernel) != GA_OK)
         goto failed;
     kernel->uses_last = ga__find_word(kernel->operation, "last_item") != NULL;
+    kernel->sums = is_sum(kernel->reduce_expr);
     atomic_store_explicit(&kernel->direct, true, memory_order_relaxed);
     if (set_ids(kernel, args.arguments) == GA_OK)
         return &kernel->base;

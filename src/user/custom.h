@@ -20,6 +20,7 @@ typedef struct ga__custom {
     char *ranged;                                         /* the operation for some indices */
     char *starts;   /* scans, whose operation is the output statement, and which map and reduce */
     bool uses_last; /* the output statement names `last_item` */
+    bool sums;      /* a scan whose operator is a + b */
     ga_dtype dtype_out;   /* GA_NO_DTYPE: a struct's bytes */
     ga_dtype struct_type; /* of the result, if that is an array of structs */
     size_t struct_bytes;

@@ -258,7 +258,8 @@ static ga_status launch_scan(const ga__custom *kernel, bool totals, const run *r
                                   .lift = "x",
                                   .combine = kernel->reduce_expr,
                                   .finish = "a",
-                                  .values = 1};
+                                  .values = 1,
+                                  .sums = kernel->sums};
     ga__scan scan = {.formula = {.base = make_formula(kernel, !totals, r),
                                  .map = kernel->map_expr,
                                  .texts = &texts,
