@@ -500,7 +500,7 @@ static double expect_searchsorted(const workload *w, const bench_case *c, int64_
 {
     const uint32_t *lower = numbers_of(w, c, PLACES + 1, find_lower_in_table);
 
-    return lower ? lower[place_of(c->kind, x_at(w, c, i))] : NAN;
+    return lower ? (double)lower[place_of(c->kind, x_at(w, c, i))] : NAN;
 }
 
 /* A random integer's remainder, which is not negative. */
@@ -526,7 +526,7 @@ static double expect_unique(const workload *w, const bench_case *c, int64_t i)
 {
     const uint32_t *values = numbers_of(w, c, MILLION, find_unique);
 
-    return values ? values[i] : NAN;
+    return values ? (double)values[i] : NAN;
 }
 
 static double expect_isin(const workload *w, const bench_case *c, int64_t i)
@@ -573,7 +573,7 @@ static double expect_true(const workload *w, const bench_case *c, int64_t i)
 {
     const uint32_t *indices = numbers_of(w, c, w->n, find_true);
 
-    return indices ? indices[i] : NAN;
+    return indices ? (double)indices[i] : NAN;
 }
 
 static double selected_at(const workload *w, const bench_case *c, int64_t i, finder find)
@@ -625,7 +625,7 @@ static double expect_count(const workload *w, const bench_case *c, int64_t i)
 {
     const uint32_t *counts = numbers_of(w, c, MILLION, find_counts);
 
-    return counts ? counts[i] : NAN;
+    return counts ? (double)counts[i] : NAN;
 }
 
 /* ---- The table ---- */
