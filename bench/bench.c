@@ -10,7 +10,7 @@
 #include "overheads.h"
 #include "report.h"
 
-enum { MAX_SETS = 8 };
+enum { MAX_SETS = 8, BATCH = 100 /* calls */, BATCH_US = 20000 };
 
 static const char usage[] =
     "usage: quarry-bench [--json FILE] [--cases NAME,...] [--n N] [--list]\n"
@@ -61,6 +61,48 @@ static void run_once(void *context)
         ga_synchronize();
 }
 
+/* Whether the time is the caller's. */
+static bool is_call(const bench_case *c)
+{
+    return strncmp(c->name, "call: ", 6) == 0;
+}
+
+/* The caller's time for one of `count` calls and their end. */
+static double calls_us(timed_run *t, int count)
+{
+    ga_synchronize();
+    const double start = now_us();
+    for (int i = 0; i < count && t->status == GA_OK; i++)
+        t->status = t->c->run(t->w);
+    ga_synchronize();
+    return (now_us() - start) / count;
+}
+
+/* For one of many calls: of as many as take BATCH_US, at most BATCH. */
+static double call_us(timed_run *t)
+{
+    const double count = BATCH_US / calls_us(t, 1);
+
+    return calls_us(t, count < 1 ? 1 : count < BATCH ? (int)count : BATCH);
+}
+
+/* The bytes that a run takes besides its inputs and its result, which exists. A ballast raises the
+ * memory in use to its maximum so far, so that the run sets a new one. */
+static double temporary_bytes(workload *w, const bench_case *c)
+{
+    timed_run t = {c, w, GA_OK};
+    ga_memory_stats before, after;
+
+    ga_memory_info(NULL, &before);
+    gpuarray *ballast = ga_empty(GA_UINT8, GA_SHAPE((int64_t)(before.peak - before.used)));
+    ga_memory_info(NULL, &before);
+    run_once(&t);
+    ga_memory_info(NULL, &after);
+    ga_free(ballast);
+    ga_memory_trim(NULL);
+    return (double)(after.peak - before.used);
+}
+
 /* As many sets of inputs as it takes to leave the cache before one comes round again. */
 static int make_sets(workload *sets, const bench_case *c, const machine *m, int64_t n)
 {
@@ -98,7 +140,7 @@ static bool time_sets(workload *sets, int count, const bench_case *c, const mach
     for (int i = 0; i < runs && right; i++) {
         timed_run t = {c, &sets[i % count], GA_OK};
         limits[i] = c->limit < LIMIT_COUNT ? m->bandwidth_again(c->limit, bytes) : 0;
-        samples[i] = m->time_us(run_once, &t);
+        samples[i] = is_call(c) ? call_us(&t) : m->time_us(run_once, &t);
         right = t.status == GA_OK;
     }
     for (int i = 0; i < count && right; i++)
@@ -108,6 +150,14 @@ static bool time_sets(workload *sets, int count, const bench_case *c, const mach
     return right;
 }
 
+/* The cases of both tables; NULL at the end. */
+static const bench_case *nth_case(int i)
+{
+    return i < bench_case_count                      ? &bench_cases[i]
+           : i < bench_case_count + order_case_count ? &order_cases[i - bench_case_count]
+                                                     : NULL;
+}
+
 static void bench_large(report *r, const machine *m, const bench_case *c)
 {
     workload sets[MAX_SETS];
@@ -115,6 +165,8 @@ static void bench_large(report *r, const machine *m, const bench_case *c)
     const int made = make_sets(sets, c, m, r->n);
     const double bytes = made > 0 ? c->bytes * (double)ga_size(sets[0].x) : 0;
     const bool right = made > 0 && time_sets(sets, made, c, m, bytes, &us, &limit_gbps);
+    const double most = right && !is_call(c) ? order_temporary(c) * (double)ga_size(sets[0].x) : 0;
+    const double temporary = most > 0 ? temporary_bytes(&sets[0], c) : 0;
 
     if (ga_error() != GA_OK)
         fprintf(stderr, "quarry-bench: %s: %s\n", c->name, ga_error_message());
@@ -125,7 +177,9 @@ static void bench_large(report *r, const machine *m, const bench_case *c)
                            .us = us,
                            .gbps = limit_gbps > 0 ? bytes / us / 1e3 : 0,
                            .limit_us = limit_gbps > 0 ? bytes / limit_gbps / 1e3 : 0,
-                           .wrong = !right});
+                           .wrong = !right,
+                           .temporary = temporary,
+                           .temporary_most = most});
 }
 
 /* ---- The run ---- */
@@ -208,9 +262,9 @@ static int bench(const options *o)
         return 1;
     }
     report_limits(&r);
-    for (int i = 0; i < bench_case_count; i++)
-        if (wanted(bench_cases[i].name))
-            bench_large(&r, m, &bench_cases[i]);
+    for (int i = 0; nth_case(i); i++)
+        if (wanted(nth_case(i)->name))
+            bench_large(&r, m, nth_case(i));
     free_limits();
     bench_launches(&r, m, wanted);
     bench_streams(&r, wanted);
@@ -264,7 +318,7 @@ int main(int argc, char **argv)
         const machine *m = ga_current_device() ? machine_of(ga_current_device()) : NULL;
         return m ? bench_first_calls_child(m, o.first_calls) : 1;
     }
-    for (int i = 0; o.list && i < bench_case_count; i++)
-        puts(bench_cases[i].name);
+    for (int i = 0; o.list && nth_case(i); i++)
+        puts(nth_case(i)->name);
     return o.list ? 0 : bench(&o);
 }

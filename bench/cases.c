@@ -6,39 +6,12 @@
 #include <string.h>
 
 #include "formulas.h"
+#include "inputs.h"
 
 #define GA_FN static inline
 #include "philox.tmpl"
 
 /* ---- Inputs ---- */
-
-static ga_dtype dtype_of(random_kind kind)
-{
-    static const ga_dtype dtypes[] = {GA_FLOAT16, GA_BFLOAT16, GA_FLOAT32, GA_FLOAT32,
-                                      GA_FLOAT64, GA_INT8,     GA_BOOL};
-
-    return dtypes[kind];
-}
-
-static gpuarray *filled(workload *w, random_kind kind, uint32_t seed, int ndim,
-                        const int64_t *shape)
-{
-    gpuarray *x = ga_empty(dtype_of(kind), ndim, shape);
-
-    if (x)
-        w->machine->fill(ga_data(x), kind, ga_size(x), seed);
-    return x;
-}
-
-static bool made(const workload *w)
-{
-    return w->x && w->a && w->out;
-}
-
-static int64_t side_of(const workload *w)
-{
-    return (int64_t)sqrt((double)w->n);
-}
 
 /* Doubles are as many bytes as the floats of other cases. */
 static int64_t length_of(const workload *w, const bench_case *c)
@@ -470,102 +443,6 @@ static ga_status run_fast_call(workload *w)
                              GA_NAMED("sigma", SIGMA));
 }
 
-/* ---- Sorts: numbers 0 ... n - 1 in an order whose inverse is known, k * step modulo n ---- */
-
-static int64_t greatest_divisor(int64_t a, int64_t b)
-{
-    return b == 0 ? a : greatest_divisor(b, a % b);
-}
-
-/* About 0.618 n, without a common divisor. */
-static int64_t step_of(int64_t n)
-{
-    int64_t step = (int64_t)((double)n * 0.6180339887498949);
-
-    while (greatest_divisor(n, step) != 1)
-        step++;
-    return step;
-}
-
-/* The k with k * step = 1 modulo n, by Euclid's algorithm. */
-static int64_t inverse_of(int64_t step, int64_t n)
-{
-    int64_t a = n, b = step, x = 0, y = 1;
-
-    while (b > 0) {
-        const int64_t quotient = a / b, rest = a % b, next = x - quotient * y;
-        a = b, b = rest, x = y, y = next;
-    }
-    return (x % n + n) % n;
-}
-
-/* Rows of `length` such numbers, along the last axis or, turned, along the first one. */
-static bool scattered(workload *w, ga_dtype dtype, int64_t rows, int64_t length, bool turned)
-{
-    gpuarray *k = ga_arange(GA_INT64, 0, length, 1);
-    gpuarray *row =
-        ga_eval("k * step % n", GA(k), GA_NAMED("step", step_of(length)), GA_NAMED("n", length));
-    gpuarray *all =
-        turned ? ga_broadcast_to(ga_reshape(row, GA_SHAPE(length, 1)), GA_SHAPE(length, rows))
-               : ga_broadcast_to(row, GA_SHAPE(rows, length));
-    w->x = ga_astype(all, dtype);
-    w->a = ga_retain(w->x);
-    w->out = ga_empty_like(w->x);
-    ga_free(k), ga_free(row), ga_free(all);
-    return made(w);
-}
-
-static bool scattered_floats(workload *w, const bench_case *c)
-{
-    (void)c;
-    return scattered(w, GA_FLOAT32, 1, w->n, false);
-}
-
-static bool scattered_ints(workload *w, const bench_case *c)
-{
-    (void)c;
-    return scattered(w, GA_INT32, 1, w->n, false);
-}
-
-static bool scattered_longs(workload *w, const bench_case *c)
-{
-    (void)c;
-    return scattered(w, GA_INT64, 1, w->n / 2, false);
-}
-
-static bool scattered_for_indices(workload *w, const bench_case *c)
-{
-    const bool ok = scattered_ints(w, c);
-
-    ga_free(w->out);
-    w->out = ga_empty(GA_INT64, GA_SHAPE(1, w->n));
-    return ok && w->out;
-}
-
-static bool scattered_rows(workload *w, const bench_case *c)
-{
-    (void)c;
-    return scattered(w, GA_FLOAT32, side_of(w), side_of(w), false);
-}
-
-static bool scattered_columns(workload *w, const bench_case *c)
-{
-    (void)c;
-    return scattered(w, GA_FLOAT32, side_of(w), side_of(w), true);
-}
-
-static bool scattered_short_rows(workload *w, const bench_case *c)
-{
-    (void)c;
-    return scattered(w, GA_FLOAT32, w->n / 64, 64, false);
-}
-
-/* A reduction with .out returns out itself. */
-static ga_status status_of(const gpuarray *result)
-{
-    return result ? GA_OK : ga_error();
-}
-
 static ga_status run_sum(workload *w)
 {
     return status_of(ga_sum(w->a, .out = w->out));
@@ -581,21 +458,6 @@ static ga_status run_argmax(workload *w)
     return status_of(ga_argmax(w->a, .out = w->out));
 }
 
-static ga_status run_sort(workload *w)
-{
-    return status_of(ga_sort(w->a, .out = w->out));
-}
-
-static ga_status run_sort0(workload *w)
-{
-    return status_of(ga_sort(w->a, GA_AXIS(0), .out = w->out));
-}
-
-static ga_status run_argsort(workload *w)
-{
-    return status_of(ga_argsort(w->a, .out = w->out));
-}
-
 static ga_status run_any(workload *w)
 {
     return status_of(ga_any(w->a, .out = w->out));
@@ -609,29 +471,6 @@ static ga_status run_all(workload *w)
 static ga_status run_var(workload *w)
 {
     return status_of(ga_var(w->a, .out = w->out));
-}
-
-static ga_status run_median(workload *w)
-{
-    return status_of(ga_median(w->a, .out = w->out));
-}
-
-static ga_status run_median1(workload *w)
-{
-    return status_of(ga_median(w->a, GA_AXIS(1), .out = w->out));
-}
-
-static ga_status run_topk(workload *w)
-{
-    gpuarray *values;
-    const int64_t n = ga_size(w->a), k = n < 100 ? n : 100;
-    const ga_status status = ga_topk(w->a, k, &values, NULL);
-
-    if (status == GA_OK) {
-        ga_free(w->out);
-        w->out = values;
-    }
-    return status;
 }
 
 static ga_status run_dot(workload *w)
@@ -701,6 +540,11 @@ static ga_status run_cumsum1(workload *w)
     return status_of(ga_cumsum(w->a, GA_AXIS(1), .out = w->out));
 }
 
+static ga_status run_cummax(workload *w)
+{
+    return status_of(ga_cummax(w->a, .out = w->out));
+}
+
 static ga_status run_max0(workload *w)
 {
     return status_of(ga_max(w->a, GA_AXIS(0), .out = w->out));
@@ -711,26 +555,7 @@ static ga_status run_max1(workload *w)
     return status_of(ga_max(w->a, GA_AXIS(1), .out = w->out));
 }
 
-/* ---- Bins ---- */
-
-enum { HISTOGRAM_BINS = 256, TABLE_LENGTH = 1 << 20 };
-
-static bool counts_of_vector(workload *w, const bench_case *c)
-{
-    w->x = filled(w, c->kind, w->seed, GA_SHAPE(w->n));
-    w->a = ga_retain(w->x);
-    w->out = ga_zeros(GA_INT64, GA_SHAPE(HISTOGRAM_BINS));
-    return made(w);
-}
-
-static bool vector_and_table(workload *w, const bench_case *c)
-{
-    w->c = ga_linspace(GA_FLOAT32, 1, 2 - 1.0 / TABLE_LENGTH, TABLE_LENGTH);
-    w->x = filled(w, c->kind, w->seed, GA_SHAPE(w->n));
-    w->a = ga_retain(w->x);
-    w->out = ga_zeros(GA_INT64, GA_SHAPE(w->n));
-    return made(w) && w->c;
-}
+/* ---- Elements by their indices ---- */
 
 /* Elements from the last one to the first. */
 static bool vector_and_indices(workload *w, const bench_case *c)
@@ -808,29 +633,6 @@ static bool million_sums(workload *w, const bench_case *c)
     if (ones)
         ga_replace(&w->a, ones);
     return places && sums && ones;
-}
-
-/* The results are new arrays. */
-static ga_status set_out(workload *w, gpuarray *made_now)
-{
-    if (!made_now)
-        return ga_error();
-    ga_free(w->out);
-    w->out = made_now;
-    return GA_OK;
-}
-
-static ga_status run_histogram(workload *w)
-{
-    gpuarray *counts = NULL;
-    const ga_status status =
-        ga_histogram(w->a, HISTOGRAM_BINS, &counts, (gpuarray **)NULL, .range = {1, 2});
-    return status == GA_OK ? set_out(w, counts) : status;
-}
-
-static ga_status run_unique(workload *w)
-{
-    return set_out(w, ga_unique(w->a));
 }
 
 static ga_status run_take(workload *w)
@@ -946,11 +748,6 @@ static ga_status run_roll(workload *w)
     return set_out(w, ga_roll(w->a, 5));
 }
 
-static ga_status run_searchsorted(workload *w)
-{
-    return set_out(w, ga_searchsorted(w->c, w->a));
-}
-
 static ga_status run_random(workload *w)
 {
     ga_random_seed(w->seed);
@@ -1020,11 +817,6 @@ static ga_status run_permutation(workload *w)
 }
 
 /* ---- What they must give ---- */
-
-static double x_at(const workload *w, const bench_case *c, int64_t k)
-{
-    return random_value(c->kind, w->seed, (uint64_t)k);
-}
 
 static double y_at(const workload *w, const bench_case *c, int64_t k)
 {
@@ -1166,39 +958,6 @@ static double expect_argmax(const workload *w, const bench_case *c, int64_t i)
     return (double)k;
 }
 
-/* Nearly, of numbers that are even in [1, 2). */
-static double expect_median(const workload *w, const bench_case *c, int64_t i)
-{
-    (void)w, (void)c, (void)i;
-    return 1.5;
-}
-
-static double expect_topk(const workload *w, const bench_case *c, int64_t i)
-{
-    (void)c;
-    return 2 - (double)i / (double)ga_size(w->x);
-}
-
-static double expect_place(const workload *w, const bench_case *c, int64_t i)
-{
-    (void)c;
-    return (double)(i % ga_shape(w->x)[1]);
-}
-
-static double expect_line(const workload *w, const bench_case *c, int64_t i)
-{
-    (void)c;
-    return (double)(i / ga_shape(w->x)[1]);
-}
-
-static double expect_inverse(const workload *w, const bench_case *c, int64_t i)
-{
-    const int64_t n = ga_shape(w->x)[1], inverse = inverse_of(step_of(n), n);
-
-    (void)c;
-    return (double)(i * inverse % n); /* n is less than 2**31 */
-}
-
 static double expect_true(const workload *w, const bench_case *c, int64_t i)
 {
     (void)w, (void)c, (void)i; /* no element is zero */
@@ -1311,39 +1070,58 @@ static double expect_var(const workload *w, const bench_case *c, int64_t i)
     return sum / (double)ga_size(w->x);
 }
 
-/* The sum of the elements before every 1024th: samples then add few more. Made anew for each
- * input; without memory every expectation is NaN. */
+/* The sum or the maximum of the elements before every 1024th: samples then take few more. Made anew
+ * for each input; without memory every expectation is NaN. */
 enum { STRETCH = 1 << 10 };
+typedef double (*of_some)(const workload *w, const bench_case *c, int64_t first, int64_t step,
+                          int64_t count);
 static struct {
-    const gpuarray *of;
+    const bench_case *of;
+    const gpuarray *x;
     uint32_t seed;
-    double *sums;
+    double *before;
 } stretches;
 
-static const double *stretch_sums(const workload *w, const bench_case *c)
+static double joined(of_some of, double a, double b)
+{
+    return of == sum_of ? a + b : fmax(a, b);
+}
+
+static const double *before_stretches(const workload *w, const bench_case *c, of_some of)
 {
     const int64_t count = ga_size(w->x) / STRETCH + 1;
-    double sum = 0;
+    double all = of(w, c, 0, 1, 0);
 
-    if (stretches.of == w->x && stretches.seed == w->seed)
-        return stretches.sums;
-    free(stretches.sums);
-    stretches.sums = malloc((size_t)count * sizeof *stretches.sums);
-    stretches.of = w->x;
+    if (stretches.of == c && stretches.x == w->x && stretches.seed == w->seed)
+        return stretches.before;
+    free(stretches.before);
+    stretches.before = malloc((size_t)count * sizeof *stretches.before);
+    stretches.of = c;
+    stretches.x = w->x;
     stretches.seed = w->seed;
-    for (int64_t k = 0; stretches.sums && k < count; k++) {
-        stretches.sums[k] = sum;
-        sum += sum_of(w, c, k * STRETCH, 1, k + 1 < count ? STRETCH : 0);
+    for (int64_t k = 0; stretches.before && k < count; k++) {
+        stretches.before[k] = all;
+        all = joined(of, all, of(w, c, k * STRETCH, 1, k + 1 < count ? STRETCH : 0));
     }
-    return stretches.sums;
+    return stretches.before;
+}
+
+static double expect_running(const workload *w, const bench_case *c, int64_t i, of_some of)
+{
+    const double *before = before_stretches(w, c, of);
+    const int64_t first = i / STRETCH * STRETCH;
+
+    return before ? joined(of, before[i / STRETCH], of(w, c, first, 1, i - first + 1)) : NAN;
 }
 
 static double expect_cumsum(const workload *w, const bench_case *c, int64_t i)
 {
-    const double *sums = stretch_sums(w, c);
-    const int64_t first = i / STRETCH * STRETCH;
+    return expect_running(w, c, i, sum_of);
+}
 
-    return sums ? sums[i / STRETCH] + sum_of(w, c, first, 1, i - first + 1) : NAN;
+static double expect_cummax(const workload *w, const bench_case *c, int64_t i)
+{
+    return expect_running(w, c, i, max_of);
 }
 
 static double expect_cumsum0(const workload *w, const bench_case *c, int64_t i)
@@ -1395,18 +1173,6 @@ static double expect_max0(const workload *w, const bench_case *c, int64_t i)
 static double expect_max1(const workload *w, const bench_case *c, int64_t i)
 {
     return max_of(w, c, i * ga_shape(w->x)[1], 1, ga_shape(w->x)[1]);
-}
-
-/* As many in each bin, but for chance: of 2^16 elements, six deviations are 0.4 of them. */
-static double expect_histogram(const workload *w, const bench_case *c, int64_t i)
-{
-    (void)c, (void)i;
-    return (double)w->n / HISTOGRAM_BINS;
-}
-
-static double expect_searchsorted(const workload *w, const bench_case *c, int64_t i)
-{
-    return ceil((x_at(w, c, i) - 1) * TABLE_LENGTH);
 }
 
 static double expect_take(const workload *w, const bench_case *c, int64_t i)
@@ -1683,9 +1449,6 @@ const bench_case bench_cases[] = {
     {"sum c64", READ, 8, 1e-6, true, F32, complex_vector, run_sum, expect_complex_sum},
     {"max f32", READ, 4, 0, false, F32, all_of_vector, run_max, expect_max},
     {"argmax f32", READ, 4, 0, false, F32, index_of_vector, run_argmax, expect_argmax},
-    {"median f32", READ, 4, 0.1, false, POSITIVE, all_of_vector, run_median, expect_median},
-    {"median m axis 1", READ, 4, 0.1, false, POSITIVE, side_of_matrix, run_median1, expect_median},
-    {"topk 100 f32", READ, 4, 0.1, false, POSITIVE, all_of_vector, run_topk, expect_topk},
     {"dot f32", READ, 8, 1e-6, true, F32, all_of_two_vectors, run_dot, expect_dot},
     {"outer f32", WRITE, 4, 1e-6, false, F32, vectors_of_sides, run_outer, expect_outer},
     {"vecdot m, m2 axis 1", READ, 8, 1e-6, true, F32, sides_of_matrices, run_vecdot, expect_vecdot},
@@ -1722,13 +1485,17 @@ const bench_case bench_cases[] = {
     {"cumsum m axis 0", COPY, 8, 1e-5, false, POSITIVE, matrix, run_cumsum0, expect_cumsum0},
     {"cumsum m axis 1", COPY, 8, 1e-5, false, POSITIVE, matrix, run_cumsum1, expect_cumsum1},
     {"cumsum i8", COPY, 9, 0, false, RANDOM_I8, bytes_and_sums, run_cumsum, expect_cumsum},
+    {"cumsum i32", COPY, 12, 0, false, RANDOM_I32, bytes_and_sums, run_cumsum, expect_cumsum},
+    {"cummax f32", COPY, 8, 0, false, F32, one_vector, run_cummax, expect_cummax},
     {"cumsum f32 10^3", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
     {"cumsum f32 10^5", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
     {"cumsum f32 10^6", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum, expect_cumsum},
-    {"histogram f32, 256 bins", READ, 4, 0.5, false, POSITIVE, counts_of_vector, run_histogram,
-     expect_histogram},
-    {"searchsorted f32 in 2^20", COPY, 12, 0, false, POSITIVE, vector_and_table, run_searchsorted,
-     expect_searchsorted},
+    {"call: cumsum f32 10^3", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum,
+     expect_cumsum},
+    {"call: cumsum f32 10^5", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum,
+     expect_cumsum},
+    {"call: cumsum f32 10^6", NONE, 8, 1e-5, false, POSITIVE, small_copy, run_cumsum,
+     expect_cumsum},
     {"take f32 in sequence", COPY, 12, 0, false, POSITIVE, vector_and_indices, run_take,
      expect_take},
     {"take f32 random", NONE, 12, 0, false, POSITIVE, vector_and_scattered, run_take,
@@ -1762,7 +1529,7 @@ const bench_case bench_cases[] = {
     {"tile f32", COPY, 12, 0, false, POSITIVE, one_vector, run_tile, expect_twice},
     {"pad m", COPY, 8, 0, false, POSITIVE, matrix, run_pad, expect_padded},
     {"diff f32", COPY, 8, 1e-6, false, POSITIVE, one_vector, run_diff, expect_difference},
-    {"triu m", COPY, 8, 0, false, POSITIVE, matrix, run_triu, expect_upper},
+    {"triu m", COPY, 6, 0, false, POSITIVE, matrix, run_triu, expect_upper},
     {"roll f32", COPY, 8, 0, false, POSITIVE, one_vector, run_roll, expect_roll},
     {"random f32", WRITE, 4, 0, false, F32, no_vector, run_random, expect_random},
     {"normal f32", WRITE, 4, 1e-4, false, F32, no_vector, run_normal, expect_normal},
@@ -1771,14 +1538,6 @@ const bench_case bench_cases[] = {
     {"binomial(1000, 0.25)", WRITE, 4, 0, false, F32, no_counts, run_binomial, expect_binomial},
     {"choice of 1000", WRITE, 8, 0, false, F32, no_counts, run_choice, expect_choice},
     {"permutation", WRITE, 8, 0, false, F32, no_counts, run_permutation, expect_permuted},
-    {"sort f32", NONE, 8, 1e-6, false, F32, scattered_floats, run_sort, expect_place},
-    {"sort i32", NONE, 8, 0, false, F32, scattered_ints, run_sort, expect_place},
-    {"sort i64", NONE, 16, 0, false, F32, scattered_longs, run_sort, expect_place},
-    {"argsort i32", NONE, 12, 0, false, F32, scattered_for_indices, run_argsort, expect_inverse},
-    {"unique i32", NONE, 8, 0, false, F32, scattered_ints, run_unique, expect_place},
-    {"sort rows m", NONE, 8, 1e-6, false, F32, scattered_rows, run_sort, expect_place},
-    {"sort columns m", NONE, 8, 1e-6, false, F32, scattered_columns, run_sort0, expect_line},
-    {"sort rows (k,64)", NONE, 8, 0, false, F32, scattered_short_rows, run_sort, expect_place},
     {"sum f32 10^3", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
     {"sum f32 10^5", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},
     {"sum f32 10^6", NONE, 4, 1e-6, true, F32, small_vector, run_sum, expect_sum},

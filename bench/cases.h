@@ -29,8 +29,12 @@ typedef struct bench_case {
                      int64_t i); /* element i of out */
 } bench_case;
 
-extern const bench_case bench_cases[];
-extern const int bench_case_count;
+extern const bench_case bench_cases[], order_cases[];
+extern const int bench_case_count, order_case_count;
+
+/* The bytes of temporary memory for each element of x that the case may take: those of its elements
+ * twice and 1 % of them, with indices 1 % of all. 0: none are promised. */
+double order_temporary(const bench_case *c);
 
 /* Frees what the setup made. */
 void workload_reset(workload *w);

@@ -12,20 +12,26 @@
 #endif
 
 /* Floats are +-[1, 2) (POSITIVE: [1, 2)) with every bit of the fraction random: nothing compresses,
- * sums stay small, and the bits are made without a conversion. */
+ * sums stay small, and the bits are made without a conversion. Integers have their whole range. */
 typedef enum random_kind {
     RANDOM_F16,
     RANDOM_BF16,
     RANDOM_F32,
     RANDOM_F32_POSITIVE,
     RANDOM_F64,
+    RANDOM_I64,
+    RANDOM_I32,
     RANDOM_I8,
-    RANDOM_BOOL
+    RANDOM_BOOL,
+    RANDOM_U8
 } random_kind;
 
 RANDOM_FUNCTION int random_bytes(random_kind kind)
 {
-    return kind == RANDOM_F64 ? 8 : kind <= RANDOM_BF16 ? 2 : kind >= RANDOM_I8 ? 1 : 4;
+    return kind == RANDOM_F64 || kind == RANDOM_I64 ? 8
+           : kind <= RANDOM_BF16                    ? 2
+           : kind >= RANDOM_I8                      ? 1
+                                                    : 4;
 }
 
 /* The "lowbias32" mixer of https://github.com/skeeto/hash-prospector (public domain). */
@@ -49,6 +55,9 @@ RANDOM_FUNCTION uint64_t random_bits(random_kind kind, uint32_t seed, uint64_t k
     case RANDOM_F32: return 0x3f800000u | (u >> 9) | (u << 31);
     case RANDOM_F32_POSITIVE: return 0x3f800000u | (u >> 9);
     case RANDOM_F64: return 0x3ff0000000000000u | ((uint64_t)u << 20) | ((uint64_t)u << 63);
+    case RANDOM_I64: return (uint64_t)u << 32 | random_mix(~seed, k);
+    case RANDOM_I32: return u;
+    case RANDOM_U8:
     case RANDOM_I8: return u >> 24;
     case RANDOM_BOOL: return u >> 31;
     }
@@ -67,6 +76,9 @@ RANDOM_FUNCTION double random_value(random_kind kind, uint32_t seed, uint64_t k)
     case RANDOM_F32: return sign * (1.0 + (u >> 9) / 8388608.0);
     case RANDOM_F32_POSITIVE: return 1.0 + (u >> 9) / 8388608.0;
     case RANDOM_F64: return sign * (1.0 + u / 4294967296.0);
+    case RANDOM_I64: return (double)(int64_t)random_bits(kind, seed, k);
+    case RANDOM_I32: return (int32_t)u;
+    case RANDOM_U8: return u >> 24;
     case RANDOM_I8: return (int8_t)(u >> 24);
     case RANDOM_BOOL: return u >> 31;
     }

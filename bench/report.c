@@ -32,6 +32,8 @@ void report_add(report *r, result row)
         printf("%12.2f %7.3f%s", row.limit_us, ratio(&row), row.gbps > 0 ? "" : "x");
     else
         printf("%12s %8s", "-", "-");
+    if (row.temporary_most > 0)
+        printf("  temporary %.1f MB of %.1f", row.temporary / 1e6, row.temporary_most / 1e6);
     printf("%s\n", row.wrong ? "  WRONG" : "");
     fflush(stdout);
     if (r->count < MAX_RESULTS)
@@ -62,6 +64,9 @@ static void write_result(FILE *file, const result *row)
     if (row->limit_us > 0)
         fprintf(file, ", \"limit_us\": %.4g, \"%s\": %.4g", row->limit_us,
                 row->gbps > 0 ? "of_limit" : "times_limit", ratio(row));
+    if (row->temporary_most > 0)
+        fprintf(file, ", \"temporary_bytes\": %.0f, \"temporary_most\": %.0f", row->temporary,
+                row->temporary_most);
     fprintf(file, ", \"checked\": %s}", row->wrong ? "false" : "true");
 }
 

@@ -12,9 +12,11 @@ typedef struct result {
     double gbps;     /* 0: not a matter of bandwidth */
     double limit_us; /* what the machine itself takes; 0: there is no such */
     bool wrong;      /* it failed, or its output is not what was expected */
+    double temporary,
+        temporary_most; /* bytes besides inputs and result, and the promise; 0: none */
 } result;
 
-enum { MAX_RESULTS = 128 };
+enum { MAX_RESULTS = 192 };
 
 typedef struct report {
     const char *device, *description;

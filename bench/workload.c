@@ -58,10 +58,11 @@ static double out_at(const workload *w, int64_t i)
     memcpy(&number, raw, sizeof number);
     if (dtype == GA_COMPLEX64)
         return (double)single + (double)imaginary;
-    return bytes == 8   ? number
-           : bytes == 4 ? (double)single
-           : bytes == 2 ? (dtype == GA_BFLOAT16 ? bfloat_value(half) : half_value(half))
-                        : (int8_t)raw[0];
+    return bytes == 8          ? number
+           : bytes == 4        ? (double)single
+           : bytes == 2        ? (dtype == GA_BFLOAT16 ? bfloat_value(half) : half_value(half))
+           : dtype == GA_UINT8 ? raw[0]
+                               : (int8_t)raw[0];
 }
 
 /* How far rounding may take it: each of many terms adds a little. */

@@ -6,6 +6,8 @@ needs other words. `part` cuts the inputs down to those of the result's first el
 import dataclasses
 from typing import Callable, Optional
 
+import numpy as np
+
 RATE, SIGMA = 0.02, 0.30
 
 
@@ -42,13 +44,23 @@ class Case:
     draws: Optional[str] = None         # a name of DRAWS: n random numbers, and no formula
     small: bool = False                 # of so many elements whatever n is: timed in the cache
     cupy: Optional[tuple] = None        # of an ElementwiseKernel, or (longer) of a ReductionKernel
+    words: dict = dataclasses.field(default_factory=dict)   # a library's own formula; None: it has no such function
+    expected: Optional[Callable] = None     # of NumPy's inputs, what must come out, where the formula takes long
+    dynamic: bool = False               # the result's length depends on values
+    temporary: bool = False             # the memory beside input and result counts
+
+    @property
+    def is_call(self):
+        """The time is the caller's, of a call among many and their end."""
+        return self.name.startswith('call: ')
 
 
 def shape_of(name, n):
     side = int(n ** 0.5)
     if isinstance(name, tuple):
         return name
-    return {'n': (n,), 'n/2': (n // 2,), 'side': (side, side), 'row': (side,), 'column': (side, 1),
+    return {'n': (n,), 'n/2': (n // 2,), 'n/4': (n // 4,), 'n/16': (n // 16,), 'wide': (side // 4, side),
+            'rows of 64': (n // 256, 64), 'side': (side, side), 'row': (side,), 'column': (side, 1),
             'cube': (256, n // 65536, 256), 'thin': (n // 4, 4), 'half': (side // 2,) * 2,
             'quarter': (side // 4,) * 2, 'stack': (n // 32768, 64, 64)}.get(name) or (name,)
 
@@ -105,9 +117,49 @@ def max_case(name, axis, part):
                 torch=lambda xp, x, **out: xp.amax(x, axis, **out))
 
 
-def scan_case(name, shape, axis, kinds=('positive',)):
+def scan_case(name, shape, axis, kinds=('positive',), **more):
     return Case(name, kinds, lambda xp, x: xp.cumsum(x, axis=axis), (shape,), sums=True,
-                torch=lambda xp, x: xp.cumsum(x, axis))
+                torch=lambda xp, x: xp.cumsum(x, axis), **more)
+
+
+def wide_cumsum(xp, x):
+    """As NumPy's of narrow integers."""
+    return xp.cumsum(x, dtype='int64')
+
+
+def sort_case(name, kind, shape='n/4', axis=-1, part=lambda x: [x], **more):
+    return Case(name, (kind,), lambda xp, x: xp.sort(x, axis=axis), (shape,), part, tolerance=0, temporary=True,
+                torch=lambda xp, x: xp.sort(x, axis)[0], **more)
+
+
+def argsort_case(name, kind, shape='n/4', **more):
+    return Case(name, (kind,), lambda xp, x: xp.argsort(x), (shape,), whole, tolerance=0, index=True, temporary=True,
+                expected=np.sort, **more)
+
+
+def order_case(name, formula, kinds=('positive',), shapes=('n/4',), part=whole, **more):
+    return Case(name, kinds, formula, shapes, part, **more)
+
+
+def topk(xp, x):
+    return xp.sort(xp.partition(x, len(x) - 100)[-100:])[::-1]
+
+
+def between(xp, x, edges):
+    """The counts between edges in PyTorch, whose histograms have equal bins."""
+    return xp.bincount(xp.bucketize(x, edges, right=True))[1:]
+
+
+def count_case(name, kind, bins):
+    return order_case(name, lambda xp, x: xp.bincount(x, minlength=bins), (kind,), ('n/2',),
+                      words={'jax': lambda xp, x: xp.bincount(x, length=bins)})
+
+
+def call_cases(k):
+    small = {'small': True}
+    return [sort_case(f'call: sort f32 10^{k}', 'float32', (10 ** k,), **small),
+            argsort_case(f'call: argsort f32 10^{k}', 'float32', (10 ** k,), **small),
+            scan_case(f'call: cumsum f32 10^{k}', (10 ** k,), 0, **small)]
 
 
 def move_case(name, formula, torch=None, shape='n'):
@@ -222,7 +274,49 @@ CASES = [
     scan_case('cumsum f32', 'n', 0),
     scan_case('cumsum m axis 0', 'side', 0),
     scan_case('cumsum m axis 1', 'side', 1),
-    scan_case('cumsum i8', 'n', 0, kinds=('int8',)),
+    scan_case('cumsum i8', 'n', 0, kinds=('int8',), words={'jax': wide_cumsum}),
+    scan_case('cumsum i32', 'n', 0, kinds=('int32',), words={'jax': wide_cumsum}),
+    Case('cummax f32', F32, lambda xp, x: xp.maximum.accumulate(x), part=whole,
+         torch=lambda xp, x: xp.cummax(x, 0)[0],
+         words={'cupy': None, 'jax': lambda xp, x: xp.lax.cummax(x), 'mlx': lambda xp, x: xp.cummax(x)}),
+    sort_case('sort i32', 'int32'),
+    sort_case('sort i64', 'int64'),
+    sort_case('sort f32', 'float32'),
+    sort_case('sort f64', 'float64'),
+    sort_case('sort f16', 'float16'),
+    sort_case('sort u8', 'uint8', expected=lambda x: np.repeat(np.arange(256), np.bincount(x, minlength=256))),
+    argsort_case('argsort f32', 'float32'),
+    argsort_case('argsort f16', 'float16'),
+    sort_case('sort rows m', 'float32', 'wide', part=first),
+    sort_case('sort columns m', 'float32', 'wide', 0, columns),
+    sort_case('sort rows (k,64)', 'float32', 'rows of 64', part=first),
+    sort_case('sort rows (1000,1000)', 'float32', (1000, 1000), part=first),
+    order_case('topk 100 f32', topk, F32, torch=lambda xp, x: xp.topk(x, 100)[0],
+               words={'jax': lambda xp, x: xp.lax.top_k(x, 100)[0],
+                      'mlx': lambda xp, x: xp.sort(xp.topk(x, 100))[::-1]}),
+    order_case('median f32', lambda xp, x: xp.median(x)),
+    order_case('median m axis 1', lambda xp, x: xp.median(x, axis=1), shapes=('side',), part=first, tolerance=1e-3,
+               torch=lambda xp, x: xp.median(x, 1)[0]),    # the lower one of two
+    order_case('quantile f32, 3 shares', lambda xp, x, q: xp.quantile(x, q), ('positive', 'shares'), ('n/16', (3,))),
+    order_case('partition f32', lambda xp, x: xp.partition(x, len(x) // 2)[len(x) // 2], words={'torch': None}),
+    order_case('searchsorted f32 in 2^20', lambda xp, x, table: xp.searchsorted(table, x), ('positive', 'ascending'),
+               ('n/4', (1 << 20,)), lambda x, table: [x[:64], table],
+               torch=lambda xp, x, table: xp.searchsorted(table, x)),
+    order_case('unique i32 of 10^6', lambda xp, x: xp.unique(x), ('below 1000000',), dynamic=True,
+               expected=lambda x: np.flatnonzero(np.bincount(x))),
+    order_case('isin i32, 1000 tests', lambda xp, x, test: xp.isin(x, test), ('below 1000000',) * 2, ('n/4', (1000,)),
+               lambda x, test: [x[:64], test]),
+    order_case('nonzero, half', lambda xp, x: xp.flatnonzero(x), ('bool',), ('n',), dynamic=True,
+               torch=lambda xp, x: xp.nonzero(x)[:, 0]),
+    order_case('x[mask], half', lambda xp, x, m: x[m], ('positive', 'bool'), ('n',), dynamic=True),
+    order_case('x[mask], 1 %', lambda xp, x, m: x[m], ('positive', 'rare'), ('n',), dynamic=True),
+    order_case('x[x > 1.5], half', lambda xp, x: x[x > 1.5], shapes=('n',), dynamic=True),
+    order_case('histogram f32, 256 bins', lambda xp, x: xp.histogram(x, 256, range=(1, 2))[0], shapes=('n',),
+               torch=lambda xp, x: xp.histc(x, 256, 1, 2)),
+    order_case('histogram f32, 256 edges', lambda xp, x, edges: xp.histogram(x, edges)[0], ('positive', 'edges'),
+               ('n', (257,)), torch=between),
+    count_case('bincount i32 below 256', 'below 256', 256),
+    count_case('bincount i32 below 10^6', 'below 1000000', 1000000),
     move_case('concatenate f32', lambda xp, x: xp.concatenate(halves(x)), lambda xp, x: xp.cat(halves(x))),
     move_case('stack f32', lambda xp, x: xp.stack(halves(x), axis=-1), lambda xp, x: xp.stack(halves(x), -1)),
     move_case('concatenate m axis 1', lambda xp, x: xp.concatenate(halves(x), axis=1),
@@ -245,9 +339,10 @@ CASES = [
     max_case('max (k,4) axis 0', 0, whole),
     max_case('max (k,4) axis 1', 1, first),
 ] + [Case(f'sum f32 10^{k}', F32, lambda xp, x: xp.sum(x), (10 ** k,), whole, sums=True, small=True)
-     for k in (3, 5, 6, 7)]
+     for k in (3, 5, 6, 7)] + [case for k in (3, 5, 6) for case in call_cases(k)]
 
-BYTES = {'bool': 1, 'int8': 1, 'float16': 2, 'bfloat16': 2, 'float64': 8, 'complex64': 8}
+BYTES = {'bool': 1, 'rare': 1, 'int8': 1, 'uint8': 1, 'float16': 2, 'bfloat16': 2, 'float64': 8, 'int64': 8,
+         'complex64': 8}
 
 
 def input_shapes(case, n):

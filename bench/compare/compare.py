@@ -18,9 +18,9 @@ import report
 
 HERE = Path(__file__).resolve().parent
 TITLES = {'cub': 'CUB', 'cupy': 'CuPy', 'numpy': 'NumPy', 'numexpr': 'numexpr', 'torch': 'PyTorch', 'jax': 'JAX',
-          'torch.compile': 'torch.compile'}
+          'mlx': 'MLX', 'torch.compile': 'torch.compile'}
 # torch.compile comes last: it takes the longest, in case the time runs out.
-PEERS = {'cuda': ['cub', 'cupy', 'torch', 'jax', 'torch.compile'],
+PEERS = {'cuda': ['cub', 'cupy', 'torch', 'jax', 'mlx', 'torch.compile'],
          'cpu': ['numpy', 'numexpr', 'torch', 'torch.compile']}
 
 

@@ -1,13 +1,7 @@
 /* The cases that CUB has, timed as quarry-bench times its own: quarry-bench-cub [--n N]
  * [--cases NAME,...]; a line of JSON for each. */
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <cub/cub.cuh>
 #include <cuda_bf16.h>
@@ -15,133 +9,12 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-#include "machine.h"
+#include "cub_case.h"
+
+const char *cases_wanted;
 
 namespace
 {
-
-const machine &gpu = cuda_machine;
-const size_t wanted_bytes = (size_t)256 << 20; /* of all sets together: four caches */
-const char *cases_wanted;
-
-void check(cudaError_t error, const char *what)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
-}
-
-bool wanted(const std::string &name)
-{
-    std::string list = cases_wanted ? cases_wanted : "";
-
-    if (list.empty())
-        return true;
-    for (size_t from = 0; from <= list.size();) {
-        size_t comma = list.find(',', from);
-        comma = comma == std::string::npos ? list.size() : comma;
-        if (comma > from && name.find(list.substr(from, comma - from)) != std::string::npos)
-            return true;
-        from = comma + 1;
-    }
-    return false;
-}
-
-/* ---- Timing ---- */
-
-/* One set: up to three inputs, the result and CUB's scratch memory. */
-struct set {
-    void *in[3] = {}, *out = nullptr, *scratch = nullptr;
-    size_t scratch_bytes = 0;
-    uint32_t seed = 0;
-};
-
-struct cub_case {
-    std::string name;
-    random_kind kind;
-    int inputs;
-    int64_t n;
-    size_t out_bytes;
-    std::function<cudaError_t(set &)> run; /* with a NULL scratch it only says how much it needs */
-    std::function<bool(const set &)> right;
-};
-
-struct timed_run {
-    const cub_case *c;
-    set *s;
-};
-
-void run_once(void *context)
-{
-    const timed_run *t = (const timed_run *)context;
-    check(t->c->run(*t->s), t->c->name.c_str());
-}
-
-/* What it has made stays the caller's when it throws. */
-void make_set(set &s, const cub_case &c, int number)
-{
-    s.seed = 1000u + 10u * (uint32_t)number;
-    for (int i = 0; i < c.inputs; i++) {
-        check(cudaMalloc(&s.in[i], (size_t)c.n * random_bytes(c.kind)), "memory");
-        gpu.fill(s.in[i], c.kind, c.n, s.seed + (uint32_t)i);
-    }
-    check(cudaMalloc(&s.out, c.out_bytes), "memory");
-    check(c.run(s), "scratch size");
-    check(cudaMalloc(&s.scratch, s.scratch_bytes + 1), "memory");
-}
-
-void free_set(set &s)
-{
-    for (void *memory : {s.in[0], s.in[1], s.in[2], s.out, s.scratch})
-        cudaFree(memory);
-}
-
-double time_sets(const cub_case &c, std::vector<set> &sets)
-{
-    const int count = (int)sets.size(), runs = (SAMPLES + count - 1) / count * count;
-    std::vector<double> samples(runs);
-
-    for (set &s : sets)
-        check(c.run(s), c.name.c_str());
-    for (set &s : sets)
-        gpu.poison(s.out, c.out_bytes);
-    for (int i = 0; i < runs; i++) {
-        timed_run t = {&c, &sets[i % count]};
-        samples[i] = gpu.time_us(run_once, &t);
-    }
-    return median(samples.data(), runs);
-}
-
-/* The median in us. Throws when CUDA fails or a result is wrong. */
-double measure(const cub_case &c, std::vector<set> &sets)
-{
-    for (size_t i = 0; i < sets.size(); i++)
-        make_set(sets[i], c, (int)i);
-    const double us = time_sets(c, sets);
-    for (const set &s : sets)
-        if (!c.right(s))
-            throw std::runtime_error("wrong result");
-    return us;
-}
-
-void bench(const cub_case &c)
-{
-    const size_t bytes = (size_t)c.n * random_bytes(c.kind) * c.inputs;
-    const size_t needed = (wanted_bytes + bytes - 1) / bytes;
-    std::vector<set> sets(needed < 2 ? 2 : needed > 8 ? 8 : needed);
-
-    if (!wanted(c.name))
-        return;
-    try {
-        const double us = measure(c, sets);
-        printf("{\"case\": \"%s\", \"us\": %.6g}\n", c.name.c_str(), us);
-    } catch (const std::exception &error) {
-        printf("{\"case\": \"%s\", \"reason\": \"%s\"}\n", c.name.c_str(), error.what());
-        cudaGetLastError();
-    }
-    fflush(stdout);
-    for (set &s : sets)
-        free_set(s);
-}
 
 /* ---- Elementwise: cub::DeviceTransform ---- */
 
@@ -249,7 +122,7 @@ template <class T, class Op> void transform(const char *name, random_kind kind, 
     constexpr int inputs = std::is_invocable_v<Op, T, T, T> ? 3
                            : std::is_invocable_v<Op, T, T>  ? 2
                                                             : 1;
-    cub_case c = {name, kind, inputs, n, (size_t)n * sizeof(T), {}, {}};
+    cub_case c = {name, kind, inputs, n, (size_t)n * sizeof(T)};
 
     c.run = [=](set &s) {
         const T *x = (const T *)s.in[0], *y = (const T *)s.in[1], *z = (const T *)s.in[2];
@@ -302,7 +175,7 @@ template <class T> bool near(const void *got, double expected, double terms)
 
 template <class T> void sum(const std::string &name, random_kind kind, int64_t n)
 {
-    cub_case c = {name, kind, 1, n, sizeof(T), {}, {}};
+    cub_case c = {name, kind, 1, n, sizeof(T)};
 
     c.run = [=](set &s) {
         return cub::DeviceReduce::Sum(s.scratch, s.scratch_bytes, (const T *)s.in[0], (T *)s.out,
@@ -314,7 +187,7 @@ template <class T> void sum(const std::string &name, random_kind kind, int64_t n
 
 void max(int64_t n)
 {
-    cub_case c = {"max f32", RANDOM_F32, 1, n, sizeof(float), {}, {}};
+    cub_case c = {"max f32", RANDOM_F32, 1, n, sizeof(float)};
 
     c.run = [=](set &s) {
         return cub::DeviceReduce::Max(s.scratch, s.scratch_bytes, (const float *)s.in[0],
@@ -327,7 +200,7 @@ void max(int64_t n)
 /* The maximum and its index. */
 void argmax(int64_t n)
 {
-    cub_case c = {"argmax f32", RANDOM_F32, 1, n, 16, {}, {}};
+    cub_case c = {"argmax f32", RANDOM_F32, 1, n, 16};
 
     c.run = [=](set &s) {
         return cub::DeviceReduce::ArgMax(s.scratch, s.scratch_bytes, (const float *)s.in[0],
@@ -352,7 +225,7 @@ struct offset {
 
 void sum_rows(const char *name, int64_t rows, int64_t length)
 {
-    cub_case c = {name, RANDOM_F32, 1, rows * length, (size_t)rows * sizeof(float), {}, {}};
+    cub_case c = {name, RANDOM_F32, 1, rows * length, (size_t)rows * sizeof(float)};
 
     c.run = [=](set &s) {
         const auto begins = thrust::make_transform_iterator(
@@ -393,6 +266,7 @@ void bench_all(int64_t n)
     sum<float>("sum f32 10^5", RANDOM_F32, 100000);
     sum<float>("sum f32 10^6", RANDOM_F32, 1000000);
     sum<float>("sum f32 10^7", RANDOM_F32, 10000000);
+    bench_order(n);
 }
 
 } // namespace

@@ -44,7 +44,7 @@ def drawing(generator, chooser, what, n, dtype):
 
 class Numpy:
     """NumPy, and the common part of other libraries."""
-    takes_out, device = True, 'cpu'
+    name, takes_out, device = 'numpy', True, 'cpu'
     words = NUMPY
 
     def __init__(self, on_cpu=True):
@@ -68,8 +68,17 @@ class Numpy:
         """The reason why the library skips this case; None if it takes part."""
         return 'no erf' if 'Black-Scholes' in case.name else 'slow' if case.name == 'matmul f16' else None
 
+    def formula(self, case):
+        """The case in the library's own words."""
+        return case.words.get(self.name) or case.formula
+
     def operation(self, case):
-        return lambda *inputs, **out: case.formula(self.words, *inputs, **out)
+        formula = self.formula(case)
+        return lambda *inputs, **out: formula(self.words, *inputs, **out)
+
+    def temporary_bytes(self, case, inputs):
+        """The memory that a run takes besides its inputs and its result; None if the library does not tell."""
+        return None
 
     def draw(self, what, n):
         """A function that makes n random numbers, float32 or integers, with its fastest counter-based generator."""
@@ -98,7 +107,7 @@ def with_constants(text):
 
 
 class Numexpr(Numpy):
-    takes_out = False
+    name, takes_out = 'numexpr', False
 
     def __init__(self, on_cpu=True):
         import numexpr
@@ -124,6 +133,8 @@ class Numexpr(Numpy):
 
 
 class Cupy(Numpy):
+    name = 'cupy'
+
     def __init__(self, on_cpu=False):
         import cupy
         from cupyx.scipy.special import erf
@@ -154,6 +165,13 @@ class Cupy(Numpy):
         kind = self.module.ReductionKernel if reduces else self.module.ElementwiseKernel
         return finished(kind(*case.cupy, 'compared'), case.finish)
 
+    def temporary_bytes(self, case, inputs):
+        pool = self.module.get_default_memory_pool()
+        pool.free_all_blocks()
+        before = pool.total_bytes()
+        result = self.operation(case)(*inputs)
+        return pool.total_bytes() - before - result.nbytes
+
     def wait(self):
         self.module.cuda.Stream.null.synchronize()
 
@@ -167,6 +185,8 @@ class Cupy(Numpy):
 
 
 class Torch(Numpy):
+    name = 'torch'
+
     def __init__(self, on_cpu=False):
         import torch
         self.module, self.version, self.words = torch, torch.__version__, torch
@@ -206,9 +226,17 @@ class Torch(Numpy):
                 'choice': lambda: torch.randint(1000, (n,), **place),
                 'permutation': lambda: torch.randperm(n, **place)}[what]
 
-    def operation(self, case):
-        formula = case.torch or case.formula
-        return lambda *inputs, **out: formula(self.words, *inputs, **out)
+    def formula(self, case):
+        return case.torch or super().formula(case)
+
+    def temporary_bytes(self, case, inputs):
+        if not self.cuda:
+            return None
+        cuda = self.module.cuda
+        cuda.reset_peak_memory_stats()
+        before = cuda.memory_allocated()
+        result = self.operation(case)(*inputs)
+        return cuda.max_memory_allocated() - before - result.nbytes
 
     def wait(self):
         if self.cuda:
@@ -237,10 +265,32 @@ class TorchCompiled(Torch):
         return self.module.compile(super().operation(case), dynamic=False)
 
 
-class Jax(Numpy):
-    """Formulas under jit. JAX has no events: time is the growth of the caller's clock with the number of calls, from
-    FEW on, since the first ones run while the caller is still busy with its own."""
-    takes_out, FEW, MANY = False, 10, 30
+class Counted(Numpy):
+    """A library without events: time is the growth of the caller's clock with the number of calls, from FEW on, since
+    the first ones run while the caller is still busy with its own. Of long calls it is the caller's own."""
+    takes_out, FEW, MANY, LONG_US = False, 10, 30, 20000
+
+    def missing(self, case):
+        return 'its calls cost the host more than the device' if case.small and not case.is_call else None
+
+    def calls_us(self, run, count):
+        start = time.perf_counter()
+        for _ in range(count):
+            run()
+        self.wait()
+        return (time.perf_counter() - start) * 1e6
+
+    def time_us(self, run):
+        self.wait()
+        once = self.calls_us(run, 1)
+        if once > self.LONG_US:
+            return once
+        return (self.calls_us(run, self.MANY) - self.calls_us(run, self.FEW)) / (self.MANY - self.FEW)
+
+
+class Jax(Counted):
+    """Formulas under jit."""
+    name = 'jax'
 
     def __init__(self, on_cpu=False):
         os.environ.setdefault('XLA_PYTHON_CLIENT_PREALLOCATE', 'false')
@@ -251,6 +301,7 @@ class Jax(Numpy):
         jax.config.update('jax_default_matmul_precision', 'highest')  # full float32
         self.jax, self.version = jax, jax.__version__
         self.words = Words(jax.numpy, jax.scipy.special.erf)
+        self.words.lax = jax.lax
         self.device = jax.devices()[0].device_kind
         self.last = None
 
@@ -266,9 +317,6 @@ class Jax(Numpy):
 
     def cast(self, x, kind):
         return self.jax.lax.complex(x[::2], x[1::2]) if kind == 'complex64' else x.astype(kind)
-
-    def missing(self, case):
-        return 'its calls cost the host more than the device' if case.small else None
 
     def draw(self, what, n):
         random = self.jax.random
@@ -289,28 +337,69 @@ class Jax(Numpy):
         return call
 
     def operation(self, case):
-        compiled = self.jax.jit(super().operation(case))
+        # A length that depends on values is not for jit.
+        compiled = super().operation(case) if case.dynamic else self.jax.jit(super().operation(case))
 
         def call(*inputs):
             self.last = compiled(*inputs)
             return self.last
         return call
 
+    def temporary_bytes(self, case, inputs):
+        compiled = self.jax.jit(super().operation(case)).lower(*inputs).compile()
+        return compiled.memory_analysis().temp_size_in_bytes
+
     def wait(self):
         if self.last is not None:
             self.last.block_until_ready()
 
-    def calls_us(self, run, count):
-        start = time.perf_counter()
-        for _ in range(count):
-            run()
-        self.wait()
-        return (time.perf_counter() - start) * 1e6
 
-    def time_us(self, run):
-        self.wait()
-        return (self.calls_us(run, self.MANY) - self.calls_us(run, self.FEW)) / (self.MANY - self.FEW)
+class Mlx(Counted):
+    """MLX computes what it is asked to evaluate."""
+    name = 'mlx'
+
+    def __init__(self, on_cpu=False):
+        import mlx.core as mx
+        if on_cpu:
+            mx.set_default_device(mx.cpu)
+        self.module, self.version, self.words = mx, mx.__version__, mx
+
+    def upload(self, host):
+        return self.module.array(host)
+
+    def window(self, base, start, count):
+        return self.module.contiguous(base[start:start + count])
+
+    def cast(self, x, kind):
+        return x.view(self.module.complex64) if kind == 'complex64' else x.astype(getattr(self.module, kind))
+
+    def operation(self, case):
+        return self.evaluated(super().operation(case))
+
+    def evaluated(self, formula):
+        """The formula, whose result is computed although nobody reads it."""
+        def call(*inputs):
+            result = formula(*inputs)
+            self.module.async_eval(result)
+            return result
+        return call
+
+    def draw(self, what, n):
+        raise NotImplementedError('not compared')
+
+    def temporary_bytes(self, case, inputs):
+        mx = self.module
+        mx.synchronize()
+        mx.clear_cache()
+        mx.reset_peak_memory()
+        before = mx.get_active_memory()
+        result = self.operation(case)(*inputs)
+        mx.synchronize()
+        return mx.get_peak_memory() - before - result.nbytes
+
+    def wait(self):
+        self.module.synchronize()
 
 
 LIBRARIES = {'numpy': Numpy, 'numexpr': Numexpr, 'cupy': Cupy, 'torch': Torch, 'torch.compile': TorchCompiled,
-             'jax': Jax}
+             'jax': Jax, 'mlx': Mlx}

@@ -18,7 +18,10 @@ CACHES = 256 << 20          # all sets of inputs together are at least this larg
 MAX_SETS = 8
 STEP = 1021                 # inputs are windows into one random array, this far apart
 SCATTER = 2654435761        # as in bench/cases.c
+SAMPLES_S, FEWEST = 2, 3    # no more samples after so many seconds, but for the fewest
+RARE = 1.01                 # of numbers in [1, 2), one in a hundred is less
 BATCH, BATCHES = 200, 15    # calls behind one host time, and how many such batches
+CALLS, CALLS_US = 100, 20000    # of calls whose end counts, and the time of as many as that takes
 REPEATS = 3                 # new kernels
 
 
@@ -35,11 +38,32 @@ def indices(kind, shape):
     return np.ascontiguousarray(np.broadcast_to(line.astype(np.int32), shape))
 
 
+def drawn(kind, shape, number):
+    """What the host draws: integers of the whole range or below a limit, and sorted or fixed floats; None for other
+    kinds."""
+    rng = np.random.default_rng(number)
+    if kind in ('reversed', 'scattered'):
+        return indices(kind, shape)
+    if kind.startswith('below '):
+        return rng.integers(0, int(kind.removeprefix('below ')), shape, dtype=np.int32)
+    if kind in ('int32', 'int64', 'uint8'):
+        limits = np.iinfo(kind)
+        return rng.integers(limits.min, limits.max, shape, dtype=kind, endpoint=True)
+    if kind == 'ascending':
+        return np.sort(1 + rng.random(shape, dtype=np.float32))
+    if kind == 'shares':
+        return np.array([0.1, 0.5, 0.9], np.float32)
+    if kind == 'edges':
+        return (1 + (np.arange(shape[0]) / 256) ** 2).astype(np.float32)
+    return None
+
+
 def make_inputs(library, base, case, n, number):
     inputs = []
     for i, (kind, shape) in enumerate(zip(case.kinds, cases.input_shapes(case, n))):
-        if kind in ('reversed', 'scattered'):
-            inputs.append(library.upload(indices(kind, shape)))
+        host = drawn(kind, shape, 3 * number + i)
+        if host is not None:
+            inputs.append(library.upload(host))
             continue
         count = int(np.prod(shape)) * (2 if kind == 'complex64' else 1)
         x = library.window(base, (3 * number + i) * STEP, count)
@@ -47,6 +71,8 @@ def make_inputs(library, base, case, n, number):
             x = library.words.abs(x)
         elif kind == 'bool':
             x = x > 0
+        elif kind == 'rare':
+            x = library.words.abs(x) < RARE
         elif kind == 'int8':
             x = library.cast(x * 64, kind)
         elif kind != 'float32':
@@ -60,13 +86,15 @@ def is_right(library, case, inputs, result):
     parts = [library.download(x) for x in case.part(*inputs)]
     parts = [x.astype(np.float32) if x.dtype == np.float16 else x for x in parts]
     with np.errstate(all='ignore'):
-        expected = np.asarray(case.formula(libraries.NUMPY, *parts))
+        expected = np.asarray(case.expected(*parts) if case.expected else case.formula(libraries.NUMPY, *parts))
     got = library.download(result[tuple(slice(0, k) for k in expected.shape)] if expected.ndim else result)
     got = np.asarray(got)
     if case.index:
-        got, expected = parts[0][int(got)], parts[0][int(expected)]
+        got, expected = parts[0][got.astype(int)], expected if case.expected else parts[0][int(expected)]
     if np.shape(got) != np.shape(expected):
         return False
+    if np.array_equal(got, expected):
+        return True
     wide = np.result_type(expected.dtype, np.float64)
     got, expected = np.asarray(got).astype(wide), expected.astype(wide)
     terms = parts[0].size / max(expected.size, 1)
@@ -90,15 +118,30 @@ def as_large_as_the_cache():
     return np.ones(host_cache_bytes() // 4, np.float32)
 
 
-def sample(library, case, n, run, count):
-    """Times of that many runs. On the host all that is in the cache is read out of it before each, as it is by the
-    limits that quarry-bench times before each run of a large case."""
-    cold = library.device == 'cpu' and n >= 1 << 20 and not case.small
-    samples = []
+def calls_us(library, run, count):
+    """The caller's time for one of `count` calls and their end."""
+    library.wait()
+    start = time.perf_counter()
     for _ in range(count):
+        run()
+    library.wait()
+    return (time.perf_counter() - start) / count * 1e6
+
+
+def call_us(library, run):
+    """As quarry-bench takes it: for one of many calls."""
+    return calls_us(library, run, int(min(max(CALLS_US / calls_us(library, run, 1), 1), CALLS)))
+
+
+def sample(library, case, n, run, count):
+    """Times of that many runs, or of those that fit SAMPLES_S. On the host all that is in the cache is read out of it
+    before each, as it is by the limits that quarry-bench times before each run of a large case."""
+    cold = library.device == 'cpu' and n >= 1 << 20 and not case.small
+    samples, end = [], time.perf_counter() + SAMPLES_S
+    while len(samples) < count and (len(samples) < FEWEST or time.perf_counter() < end):
         if cold:
             as_large_as_the_cache().max()
-        samples.append(library.time_us(run))
+        samples.append(call_us(library, run) if case.is_call else library.time_us(run))
     return samples
 
 
@@ -231,15 +274,30 @@ def row_of(name, measure):
         return {'case': name, 'reason': f'{type(error).__name__}: {error}'[:200]}
 
 
+def missing(library, case):
+    return 'it has no such function' if case.words.get(library.name, True) is None else library.missing(case)
+
+
+def temporary(library, base, case, n):
+    """The bytes of temporary memory as part of a row."""
+    if not case.temporary or case.is_call:
+        return {}
+    nbytes = library.temporary_bytes(case, make_inputs(library, base, case, n, 0))
+    return {} if nbytes is None else {'temporary_bytes': int(nbytes)}
+
+
+def time_row(library, base, case, n):
+    row = row_of(case.name, lambda: time_draw(library, case, n) if case.draws else time_case(library, base, case, n))
+    return {**row, **temporary(library, base, case, n)} if 'us' in row else row
+
+
 def rows(library, n, wanted):
     chosen = [case for case in cases.CASES if wanted(case.name)]
     largest = max([int(np.prod(shape)) for case in chosen for shape in cases.input_shapes(case, n)] + [n])
     base = library.upload(random_floats(largest + 3 * MAX_SETS * STEP)) if chosen else None
     for case in chosen:
-        reason = library.missing(case)
-        yield ({'case': case.name, 'reason': reason} if reason else
-               row_of(case.name, lambda: (time_draw(library, case, n) if case.draws else
-                                          time_case(library, base, case, n))))
+        reason = missing(library, case)
+        yield {'case': case.name, 'reason': reason} if reason else time_row(library, base, case, n)
     for name, measure in HOST_CASES.items():
         if wanted(name):
             yield row_of(name, lambda: (measure(library), True))

@@ -32,6 +32,10 @@ def best_peer(results, case):
     return min(times)[::-1] if times else (None, None)
 
 
+def megabytes(row):
+    return f"{row['temporary_bytes'] / 1e6:.0f}" if 'temporary_bytes' in row else '—'
+
+
 def shortfalls(row, kind):
     """The goal that the row misses, in words; None if it has no goal."""
     case, found, promised = row['case'], [], False
@@ -47,6 +51,8 @@ def shortfalls(row, kind):
         promised = True
         if row['us'] > MOST_US[kind, case]:
             found.append(f"{row['us']:.0f} us, not {MOST_US[kind, case]}")
+    if row.get('temporary_bytes', 0) > row.get('temporary_most', 0):
+        found.append(f"{megabytes(row)} MB of temporary memory, not {row['temporary_most'] / 1e6:.0f}")
     if row['peer']:
         least, promised = PEER_ROW.get((kind, case), 1), True
         if row['times_peer'] < LEVEL.get(row['peer'], USUAL_LEVEL) * least:
@@ -156,22 +162,32 @@ def quarry_cells(row):
     return number(row['limit_us']) if 'limit_us' in row else '—', number(row['us']), ratio, ahead
 
 
+def temporary_cell(results, row):
+    """Quarry's temporary memory, and that of the peers that tell."""
+    peers = {name: row_of(peer, row['case']) for name, peer in results['peers'].items()}
+    told = [f'{name} {megabytes(found)}' for name, found in peers.items() if 'temporary_bytes' in found]
+    return megabytes(row) + (f" ({', '.join(told)})" if told and 'temporary_bytes' in row else '')
+
+
 def markdown(results):
     peers = [name for name, peer in results['peers'].items() if peer['rows']]
+    temporary = any('temporary_bytes' in row for row in results['quarry'])
     head = ['case', 'limit us', 'Quarry us', 'of limit', *(f'{name} us' for name in peers), 'best peer / Quarry',
-            'verdict']
+            *(['temporary MB'] if temporary else []), 'verdict']
     rows = []
     for row in judge(results):
         limit, us, ratio, ahead = quarry_cells(row)
         cells = [peer_cell(results['peers'][name], row['case']) for name in peers]
-        rows.append([row['case'], limit, us, ratio, *cells, ahead, row['verdict']])
+        memory = [temporary_cell(results, row)] if temporary else []
+        rows.append([row['case'], limit, us, ratio, *cells, ahead, *memory, row['verdict']])
     lines = [f"# {results['description']}, {results['date']}", '',
              f"`{results['command']}`, n = {results['n']}", '',
              *([f"**{results['reason']}**", ''] if 'reason' in results else []), 'Limits, timed in the same run:', '',
              *limits_lines(results), '', 'Peers:', '', *peers_lines(results), '',
              'Medians in us; lower is better. `of limit` is the time of the machine itself over that of Quarry',
              '(1 is the bus), with `x` the time of Quarry over it. † differs from what the case must give by more',
-             'than rounding explains: it does not count. — was not measured: `results.json` has the reasons.', '']
+             'than rounding explains: it does not count. — was not measured: `results.json` has the reasons.',
+             *(['`temporary MB` is what a run takes besides its inputs and its result.'] if temporary else []), '']
     return '\n'.join(lines + table(head, rows)) + '\n'
 
 

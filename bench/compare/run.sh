@@ -25,7 +25,7 @@ cub=$build/bench/quarry-bench-cub
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ ! -x "$cub" ] && [ "${QUARRY_DEVICE-}" != cpu ] && [ -x "$nvcc" ]; then
     "$nvcc" -O3 -std=c++17 -arch=native -DBENCH_CUDA -D_GNU_SOURCE -I "$root/bench" "$root/bench/compare/cub.cu" \
-        "$root/bench/clock.c" "$root/bench/limits.cu" -ldl -o "$cub" || true
+        "$root/bench/compare/cub_order.cu" "$root/bench/clock.c" "$root/bench/limits.cu" -ldl -o "$cub" || true
 fi
 
 export LD_LIBRARY_PATH="$build/lib:$build/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FIXTURE = json.loads((HERE / 'fixture.json').read_text())
 PEERS = [name for name in ('numpy', 'numexpr') if importlib.util.find_spec(name)]
-CASES = 'add f32,eval,sum f32 10^3,host: add'
+CASES = 'add f32,eval,sum f32 10^3,host: add,sort f32,argsort f16,quantile,isin,x[mask],histogram,bincount'
 
 
 class Report(unittest.TestCase):
@@ -58,6 +58,17 @@ class Report(unittest.TestCase):
         self.assertIn('- raw launch: 2.50 us of the host', lines)
         self.assertIn("- JAX absent (ModuleNotFoundError: No module named 'jax')", lines)
         self.assertNotIn('- write only: 0 GB/s', lines)
+
+    def test_temporary_memory(self):
+        row = {'case': 'sort f32', 'us': 10, 'checked': True, 'temporary_bytes': 80e6, 'temporary_most': 80.4e6}
+        peers = {'CUB': {'rows': {'sort f32': {'us': 11, 'temporary_bytes': 45e6}}}, 'CuPy': {'rows': {}}}
+        results = {**FIXTURE, 'quarry': [row, FIXTURE['quarry'][0]], 'peers': peers}
+        head, _, first, second = [line for line in report.markdown(results).splitlines() if line.startswith('| ')]
+        self.assertTrue(head.endswith('| best peer / Quarry | temporary MB | verdict |'))
+        self.assertTrue(first.endswith('| 1.10 | 80 (CUB 45) | met |'))
+        self.assertTrue(second.endswith('| — | — | met |'))
+        row['temporary_bytes'] = 160e6
+        self.assertEqual(report.judge(results)[0]['verdict'], 'short: 160 MB of temporary memory, not 80')
 
     def test_chart(self):
         name = '{http://www.w3.org/2000/svg}'
@@ -139,6 +150,10 @@ class Runs(unittest.TestCase):
         self.assertEqual(results['n'], 65536)
         cases = {row['case'] for row in results['rows'] if row['us'] > 0 and row['peer']}
         self.assertTrue({'add f32', 'eval sqrt(x*x + y*y)', 'host: add, allocated'} <= cases)
+        if 'numpy' in PEERS:
+            self.assertTrue({'sort f32', 'argsort f16', 'quantile f32, 3 shares', 'isin i32, 1000 tests',
+                             'x[mask], half', 'histogram f32, 256 edges', 'bincount i32 below 256',
+                             'call: sort f32 10^3'} <= cases)
         for peer in results['peers'].values():
             self.assertNotIn('reason', peer)
             for case in ('add f32', 'eval sqrt(x*x + y*y)', 'host: add, allocated'):
