@@ -1,4 +1,5 @@
-/* Tests of the host's BLAS: none, a wrong one, and one that is slow on this processor. */
+/* Tests of the host's BLAS: none, a wrong one, an old one, and one that is slow on this processor;
+ * and of what CUDA's libraries say when they are old or wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@
 /* What a process of its own, in which no library is loaded yet, finds and does. */
 typedef struct outcome {
     const char *file, *core, *chosen; /* QUARRY_BLAS; the library's code; OPENBLAS_CORETYPE */
+    const char *config;               /* what the library says of itself */
     const char *text;                 /* a part of what the library, or its absence, says */
     bool found;
     int products; /* by the library */
@@ -57,6 +59,7 @@ static int try(const outcome *o)
 {
     set("QUARRY_BLAS", o->file);
     set("FAKE_BLAS_CORE", o->core);
+    set("FAKE_BLAS_CONFIG", o->config);
     set("OPENBLAS_CORETYPE", o->chosen);
     if (ga_set_device("cpu") != GA_OK || !multiplies())
         return 1;
@@ -96,7 +99,7 @@ static void named_library_multiplies(void **state)
     (void)state;
     expect(&(outcome){.file = named("FAKE_BLAS"),
                       .core = "Haswell",
-                      .text = "OpenBLAS 0.0.1 of the tests, ",
+                      .text = "OpenBLAS 7.0.1 of the tests, ",
                       .found = true,
                       .products = 1});
 }
@@ -107,7 +110,7 @@ static void library_with_lengths_of_64_bits_multiplies(void **state)
     (void)state;
     expect(&(outcome){.file = named("FAKE_WIDE_BLAS"),
                       .core = "Haswell",
-                      .text = "OpenBLAS 0.0.2 of the tests, ",
+                      .text = "OpenBLAS 7.0.2 of the tests, ",
                       .found = true,
                       .products = 1});
 }
@@ -126,8 +129,8 @@ static void library_that_suits_is_preferred(void **state)
     static const ga__spelling spellings[] = {{"", ""}, {"scipy_", "64_"}, {NULL, NULL}};
     static const ga__symbol symbols[] = {{&version, "openblas_get_config", "1"}};
     static const char *const folders[] = {NULL},
-                             *versions[] = {"OpenBLAS 0.0.1 of the tests ",
-                                            "OpenBLAS 0.0.2 of the tests ", "OpenBLAS 3 "};
+                             *versions[] = {"OpenBLAS 7.0.1 of the tests ",
+                                            "OpenBLAS 7.0.2 of the tests ", "OpenBLAS 3 "};
     const char *const files[] = {"/no/such/libopenblas.so", named("FAKE_BLAS"),
                                  named("FAKE_WIDE_BLAS"), NULL};
     unsetenv("QUARRY_BLAS");
@@ -164,6 +167,124 @@ static void library_without_a_symbol_is_replaced(void **state)
                       .text = "has no cblas_sgemm, which BLAS 3.0 has"});
 }
 
+/* The oldest version that serves is 0.3.4, the first that says which it is. */
+static void old_library_is_replaced(void **state)
+{
+    (void)state;
+    static const char *const old[] = {"OpenBLAS 0.2.20 NO_LAPACKE", "OpenBLAS 0.3.3",
+                                      "NO_AFFINITY Haswell"},
+                             *const new[] = {"OpenBLAS 0.3.4", "OpenBLAS 0.3.31.dev",
+                                             "OpenBLAS 0.10 Haswell", "OpenBLAS 1"};
+    static const char *const texts[] = {
+        "fake_blas.so is OpenBLAS 0.2.20, and Quarry needs 0.3.4 or later; products of floats are "
+        "slower without; install OpenBLAS",
+        "is OpenBLAS 0.3.3, and Quarry needs", "is OpenBLAS 0.3.3 or older, and Quarry needs"};
+    for (size_t k = 0; k < sizeof old / sizeof *old; k++)
+        expect(&(outcome){
+            .file = named("FAKE_BLAS"), .core = "Haswell", .config = old[k], .text = texts[k]});
+    for (size_t k = 0; k < sizeof new / sizeof *new; k++)
+        expect(&(outcome){.file = named("FAKE_BLAS"),
+                          .core = "Haswell",
+                          .config = new[k],
+                          .text = new[k],
+                          .found = true,
+                          .products = 1});
+}
+
+/* Without a name, the search goes on after an old one. */
+static void old_version(ga__version *its)
+{
+    *its = (ga__version){.name = "OpenBLAS", .least = "7.0.2"};
+    sscanf(version(), "OpenBLAS %47s", its->text);
+}
+
+static void newer_library_is_found_behind_an_old_one(void **state)
+{
+    (void)state;
+    static const ga__spelling spellings[] = {{"", ""}, {"scipy_", "64_"}, {NULL, NULL}};
+    static const ga__symbol symbols[] = {{&version, "openblas_get_config", "1"}};
+    static const char *const folders[] = {NULL};
+    const char *const files[] = {named("FAKE_BLAS"), named("FAKE_WIDE_BLAS"), NULL};
+    unsetenv("QUARRY_BLAS");
+    unsetenv("FAKE_BLAS_CONFIG");
+    ga__library library = {.name = "BLAS",
+                           .variable = "QUARRY_BLAS",
+                           .files = files,
+                           .folders = folders,
+                           .advice = "",
+                           .symbols = symbols,
+                           .count = 1,
+                           .spellings = spellings,
+                           .version = old_version,
+                           .lock = PTHREAD_MUTEX_INITIALIZER};
+    assert_true(ga__library_load(&library));
+    assert_string_equal(library.path, files[1]);
+}
+
+/* What a process of its own reports of a library for CUDA, which works without a GPU. */
+static void expect_report(char *(*find)(const char *device), const char *variable, const char *file,
+                          const char *stated, const char *text)
+{
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        set(variable, file);
+        set("FAKE_VERSION", stated);
+        char *found = find("cuda");
+        const char *report = found ? found : ga_error_message();
+        if (!strstr(report, text))
+            fprintf(stderr, "%s\n", report);
+        _exit(!strstr(report, text));
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void old_libraries_of_cuda_are_refused(void **state)
+{
+    (void)state;
+#ifndef QUARRY_CUDA
+    print_message("skipped: built without CUDA\n");
+    skip();
+#endif
+    static const struct {
+        char *(*find)(const char *device);
+        const char *variable, *library, *stated, *text;
+    } cases[] = {
+        {ga_product_library, "QUARRY_CUBLASLT", "FAKE_CUBLASLT", "120000", "cuBLASLt 12.0.0, "},
+        {ga_product_library, "QUARRY_CUBLASLT", "FAKE_CUBLASLT", "11704",
+         "fake_cublaslt.so is cuBLASLt 11 or older, and Quarry needs 12.0 or later; products of "
+         "floats are slower without; install"},
+        {ga_product_library, "QUARRY_CUBLASLT", "FAKE_BLAS", NULL,
+         "fake_blas.so has no cublasLtCreate, which cuBLASLt 10.1 has; products of floats are"},
+        {ga_compiler, "QUARRY_NVRTC", "FAKE_NVRTC", "12.0", "NVRTC 12.0, "},
+        {ga_compiler, "QUARRY_NVRTC", "FAKE_NVRTC", "11.8",
+         "fake_nvrtc.so is NVRTC 11.8, and Quarry needs 12.0 or later; install"},
+        {ga_compiler, "QUARRY_NVRTC", "FAKE_BLAS", NULL,
+         "fake_blas.so has no nvrtcCreateProgram, which NVRTC 7.0 has; install"},
+        {ga_linker, "QUARRY_NVJITLINK", "FAKE_NVJITLINK", "12.3", "nvJitLink 12.3, "},
+        {ga_linker, "QUARRY_NVJITLINK", "FAKE_NVJITLINK", NULL, "nvJitLink, "}, /* does not say */
+        {ga_linker, "QUARRY_NVJITLINK", "FAKE_NVJITLINK", "11.9",
+         "fake_nvjitlink.so is nvJitLink 11.9, and Quarry needs 12.0 or later; install"},
+        {ga_linker, "QUARRY_NVJITLINK", "FAKE_BLAS", NULL,
+         "fake_blas.so has no nvJitLinkCreate, which nvJitLink 12.0 has; install"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        expect_report(cases[k].find, cases[k].variable, named(cases[k].library), cases[k].stated,
+                      cases[k].text);
+}
+
+/* The loader's reason is part of the message. */
+static void broken_file_is_replaced(void **state)
+{
+    (void)state;
+    expect(
+        &(outcome){.file = "/proc/self/status",
+                   .text = "QUARRY_BLAS=/proc/self/status cannot be loaded as BLAS: /proc/self/"});
+}
+
 #ifdef __x86_64__
 static void library_without_code_for_the_processor_is_replaced(void **state)
 {
@@ -177,7 +298,7 @@ static void library_without_code_for_the_processor_is_replaced(void **state)
     expect(&(outcome){.file = named("FAKE_BLAS"),
                       .core = "Prescott",
                       .chosen = "Prescott",
-                      .text = "OpenBLAS 0.0.1 of the tests, ",
+                      .text = "OpenBLAS 7.0.1 of the tests, ",
                       .found = true,
                       .products = 1});
 }
@@ -191,6 +312,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(library_that_suits_is_preferred),
         cmocka_unit_test(missing_library_is_replaced),
         cmocka_unit_test(library_without_a_symbol_is_replaced),
+        cmocka_unit_test(old_library_is_replaced),
+        cmocka_unit_test(newer_library_is_found_behind_an_old_one),
+        cmocka_unit_test(old_libraries_of_cuda_are_refused),
+        cmocka_unit_test(broken_file_is_replaced),
 #ifdef __x86_64__
         cmocka_unit_test(library_without_code_for_the_processor_is_replaced),
 #endif

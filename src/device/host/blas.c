@@ -82,6 +82,40 @@ static void get_ready(void)
     outdated = !has_code();
 }
 
+/* What the library says of itself, or "BLAS". */
+static void describe(char *text, size_t size)
+{
+    snprintf(text, size, "BLAS");
+    if (functions.narrow.openblas_config)
+        snprintf(text, size, "%s", functions.narrow.openblas_config());
+    else if (functions.narrow.mkl_version)
+        functions.narrow.mkl_version(text, (int)size);
+    else if (functions.narrow.blis_version)
+        snprintf(text, size, "BLIS %s", functions.narrow.blis_version());
+    for (size_t end = strlen(text); end > 0 && text[end - 1] == ' ';)
+        text[--end] = '\0';
+}
+
+/* OpenBLAS before 0.3.4 does not say its version; called by several threads, 0.3.2 and 0.3.3 give
+ * wrong products (its issue 1761). From BLIS 0.3.0 on, any thread may call it first, and its
+ * threads can be set; from MKL 10.3 on, it is one library. */
+static void read_version(ga__version *its)
+{
+    char text[200];
+    describe(text, sizeof text);
+    const char *number = text + strcspn(text, "0123456789");
+    if (functions.narrow.openblas_config)
+        *its = (ga__version){.name = "OpenBLAS", .least = "0.3.4"};
+    else if (functions.narrow.mkl_version)
+        *its = (ga__version){.name = "MKL", .least = "10.3"};
+    else
+        *its = (ga__version){.name = "BLIS", .least = "0.3.0"};
+    if (functions.narrow.openblas_config && strncmp(text, "OpenBLAS ", strlen("OpenBLAS ")) != 0)
+        snprintf(its->text, sizeof its->text, "0.3.3 or older");
+    else
+        snprintf(its->text, sizeof its->text, "%.*s", (int)strspn(number, "0123456789."), number);
+}
+
 static ga__library library = {
     .name = "BLAS",
     .variable = "QUARRY_BLAS",
@@ -93,6 +127,7 @@ static ga__library library = {
     .count = sizeof needed / sizeof *needed,
     .spellings = spellings,
     .final = true,
+    .version = read_version,
     .suits = has_code,
     .ready = get_ready,
     .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -101,17 +136,10 @@ GA__FORK_GUARD(&library.lock, GA__FORK_LIBRARY, NULL)
 
 ga_status ga__host_blas_found(char *text, size_t size)
 {
-    char version[200] = "BLAS";
+    char version[200];
     if (!ga__library_load(&library))
         return ga__fail(GA_ERR_UNSUPPORTED, "blas: %s", library.problem);
-    if (functions.narrow.openblas_config)
-        snprintf(version, sizeof version, "%s", functions.narrow.openblas_config());
-    else if (functions.narrow.mkl_version)
-        functions.narrow.mkl_version(version, (int)sizeof version);
-    else if (functions.narrow.blis_version)
-        snprintf(version, sizeof version, "BLIS %s", functions.narrow.blis_version());
-    for (size_t end = strlen(version); end > 0 && version[end - 1] == ' ';)
-        version[--end] = '\0';
+    describe(version, sizeof version);
     snprintf(text, size, "%s, %s%s", version, library.path,
              outdated
                  ? " (not used: it has no code for this processor, and Quarry's own kernels are "
