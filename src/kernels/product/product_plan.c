@@ -271,8 +271,10 @@ void ga__product_plan_tiles(plan *p)
 ga__stream *ga__product_stream(const plan *p)
 {
     ga__stream *stream = ga__current_stream(p->device);
+    const gpuarray *bias = p->call->bias;
     if (!stream || ga__use(stream, p->a.array->buffer, false) != GA_OK ||
         ga__use(stream, p->b.array->buffer, false) != GA_OK ||
+        (bias && ga__use(stream, bias->buffer, false) != GA_OK) ||
         ga__use(stream, p->c.array->buffer, true) != GA_OK)
         return NULL;
     return stream;
