@@ -1,6 +1,7 @@
 /* A library with OpenBLAS's functions for tests: it multiplies floats, and counts. FAKE_BLAS_CORE
  * names the processor whose code it pretends to run, FAKE_BLAS_CONFIG its version. With WIDE it is
- * as in the wheels: lengths have 64 bits, and names a prefix and a suffix. */
+ * as in the wheels: lengths have 64 bits, and names a prefix and a suffix. With PLAIN64 names are
+ * plain, and lengths have 64 bits. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -8,6 +9,10 @@
 typedef int64_t length;
 #define NAMED(name) scipy_##name##64_
 #define VERSION "OpenBLAS 7.0.2 of the tests "
+#elif defined(PLAIN64)
+typedef int64_t length;
+#define NAMED(name) name
+#define VERSION "OpenBLAS 7.0.3 USE64BITINT of the tests"
 #else
 typedef int length;
 #define NAMED(name) name

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,9 +23,10 @@
 typedef struct outcome {
     const char *file, *core, *chosen; /* QUARRY_BLAS; the library's code; OPENBLAS_CORETYPE */
     const char *config;               /* what the library says of itself */
-    const char *text;                 /* a part of what the library, or its absence, says */
-    bool found;
-    int products; /* by the library */
+    const char *open; /* a file that the loader knows by its name, so that the search finds it */
+    const char *text; /* a part of what the library, or its absence, says */
+    bool found, far;  /* far: multiplies far rows, too */
+    int products;     /* by the library */
 } outcome;
 
 static void set(const char *name, const char *value)
@@ -47,6 +49,25 @@ static bool multiplies(void)
     return right;
 }
 
+/* Rows more than 2^31 elements apart, which a library with lengths of 32 bits does not take. */
+static bool multiplies_far_rows(void)
+{
+    const size_t apart = ((size_t)1 << 33) + 64;
+    float *rows = mmap(NULL, apart + 4096, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bool right = false;
+    if (rows == MAP_FAILED)
+        return false;
+    rows[0] = rows[apart / sizeof *rows] = 3;
+    GA_SCOPE {
+        const gpuarray *a = ga_wrap(rows, GA_FLOAT32, 2, (int64_t[]){2, 1},
+                                    (int64_t[]){(int64_t)apart, sizeof *rows}, NULL, NULL),
+                       *c = ga_matmul(a, ga_ones(GA_FLOAT32, GA_SHAPE(1, 50)));
+        right = c && ga_item_bool(ga_all(ga_equal(c, 3)));
+    }
+    return right;
+}
+
 static int calls_of(const char *file)
 {
     void *library = dlopen(file, RTLD_NOW);
@@ -57,18 +78,22 @@ static int calls_of(const char *file)
 /* The number of what is wrong, or 0. */
 static int try(const outcome *o)
 {
+    if (o->open && !dlopen(o->open, RTLD_NOW))
+        return 5;
     set("QUARRY_BLAS", o->file);
     set("FAKE_BLAS_CORE", o->core);
     set("FAKE_BLAS_CONFIG", o->config);
     set("OPENBLAS_CORETYPE", o->chosen);
     if (ga_set_device("cpu") != GA_OK || !multiplies())
         return 1;
+    if (o->far && !multiplies_far_rows())
+        return 6;
     char *library = ga_product_library("cpu");
     if (!strstr(library ? library : ga_error_message(), o->text))
         return 2;
     const int wrong = (library != NULL) != o->found ? 3 : 0;
     free(library);
-    return wrong ? wrong : calls_of(o->file) == o->products ? 0 : 4;
+    return wrong ? wrong : calls_of(o->file ? o->file : o->open) == o->products ? 0 : 4;
 }
 
 static void expect(const outcome *o)
@@ -115,6 +140,35 @@ static void library_with_lengths_of_64_bits_multiplies(void **state)
                       .products = 1});
 }
 
+/* libopenblasp.so.0, before libopenblas.so.0 of one thread. */
+static void fedoras_name_is_found_first(void **state)
+{
+    (void)state;
+    expect(&(outcome){.open = named("FAKE_BLAS"),
+                      .core = "Haswell",
+                      .text = "OpenBLAS 7.0.1 of the tests, ",
+                      .found = true,
+                      .products = 1});
+}
+
+/* As in Debian's libopenblas64. */
+static void plain_names_may_have_lengths_of_64_bits(void **state)
+{
+    (void)state;
+    expect(&(outcome){.file = named("FAKE_BLAS"),
+                      .core = "Haswell",
+                      .text = "OpenBLAS 7.0.1 of the tests, ",
+                      .found = true,
+                      .far = true,
+                      .products = 1});
+    expect(&(outcome){.file = named("FAKE_PLAIN64_BLAS"),
+                      .core = "Haswell",
+                      .text = "OpenBLAS 7.0.3 USE64BITINT of the tests, ",
+                      .found = true,
+                      .far = true,
+                      .products = 2});
+}
+
 static const char *(*version)(void), *wanted;
 
 static bool suits(void)
@@ -157,7 +211,9 @@ static void missing_library_is_replaced(void **state)
 {
     (void)state;
     expect(&(outcome){.file = "/no/such/libopenblas.so",
-                      .text = "QUARRY_BLAS=/no/such/libopenblas.so cannot be loaded as BLAS"});
+                      .text = "QUARRY_BLAS=/no/such/libopenblas.so cannot be loaded as BLAS: "});
+    expect(&(outcome){.file = "/no/such/libopenblas.so",
+                      .text = "; products of floats are slower without; install OpenBLAS"});
 }
 
 static void library_without_a_symbol_is_replaced(void **state)
@@ -267,9 +323,11 @@ static void old_libraries_of_cuda_are_refused(void **state)
         {ga_linker, "QUARRY_NVJITLINK", "FAKE_NVJITLINK", "12.3", "nvJitLink 12.3, "},
         {ga_linker, "QUARRY_NVJITLINK", "FAKE_NVJITLINK", NULL, "nvJitLink, "}, /* does not say */
         {ga_linker, "QUARRY_NVJITLINK", "FAKE_NVJITLINK", "11.9",
-         "fake_nvjitlink.so is nvJitLink 11.9, and Quarry needs 12.0 or later; install"},
+         "fake_nvjitlink.so is nvJitLink 11.9, and Quarry needs 12.0 or later; modules of several "
+         "sources need it; "
+         "install"},
         {ga_linker, "QUARRY_NVJITLINK", "FAKE_BLAS", NULL,
-         "fake_blas.so has no nvJitLinkCreate, which nvJitLink 12.0 has; install"},
+         "fake_blas.so has no nvJitLinkCreate, which nvJitLink 12.0 has; modules of"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         expect_report(cases[k].find, cases[k].variable, named(cases[k].library), cases[k].stated,
@@ -309,6 +367,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(named_library_multiplies),
         cmocka_unit_test(library_with_lengths_of_64_bits_multiplies),
+        cmocka_unit_test(fedoras_name_is_found_first),
+        cmocka_unit_test(plain_names_may_have_lengths_of_64_bits),
         cmocka_unit_test(library_that_suits_is_preferred),
         cmocka_unit_test(missing_library_is_replaced),
         cmocka_unit_test(library_without_a_symbol_is_replaced),

@@ -46,7 +46,8 @@ static ga__library library = {
     .variable = "QUARRY_NVJITLINK",
     .files = files,
     .folders = ga__cuda_folders,
-    .advice = "install the CUDA toolkit's nvJitLink or set QUARRY_NVJITLINK to its libnvJitLink.so",
+    .advice = "modules of several sources need it; install the CUDA toolkit's nvJitLink or set "
+              "QUARRY_NVJITLINK to its libnvJitLink.so",
     .symbols = needed,
     .count = sizeof needed / sizeof *needed,
     .version = read_version,

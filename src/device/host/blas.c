@@ -37,9 +37,25 @@ static const ga__symbol needed[] = {
 static const ga__spelling spellings[] = {
     {"", ""}, {"scipy_", ""}, {"", "64_"}, {"scipy_", "64_"}, {NULL, NULL}};
 
-static const char *const files[] = {"libopenblas.so.0",   "libopenblas.so",        "libblis.so.4",
-                                    "libblis.so",         "libmkl_rt.so.2",        "libmkl_rt.so",
-                                    "libopenblas64.so.0", "libscipy_openblas*.so", NULL};
+/* Fedora's libopenblas.so.0 and libblis.so.4 use one thread; those with p and o have threads.
+ * AMD's BLIS with threads is libblis-mt. */
+static const char *const files[] = {"libopenblasp.so.0",
+                                    "libopenblaso.so.0",
+                                    "libopenblas.so.0",
+                                    "libopenblas.so",
+                                    "libblisp.so.4",
+                                    "libbliso.so.4",
+                                    "libblis.so.4",
+                                    "libblis-mt.so",
+                                    "libblis.so",
+                                    "libmkl_rt.so.3",
+                                    "libmkl_rt.so.2",
+                                    "libmkl_rt.so",
+                                    "libopenblasp64_.so.0",
+                                    "libopenblas64_.so.0",
+                                    "libopenblas64.so.0",
+                                    "libscipy_openblas*.so",
+                                    NULL};
 static const char *const folders[] = {
     "$CONDA_PREFIX/lib",
     "$VIRTUAL_ENV/lib",
@@ -67,7 +83,22 @@ static bool has_code(void)
 #endif
 }
 
-static bool outdated; /* set before the library counts as loaded */
+static ga__library library;
+static bool outdated, wide_lengths; /* set before the library counts as loaded */
+
+/* Names that end in 64_ have lengths of 64 bits. Debian's libopenblas64 has them with plain names,
+ * as BLIS and MKL may. */
+static bool has_wide_lengths(void)
+{
+    const char *layer = ga__environment("MKL_INTERFACE_LAYER");
+    if (*library.spelling->suffix != '\0')
+        return true;
+    if (functions.narrow.openblas_config)
+        return strstr(functions.narrow.openblas_config(), "USE64BITINT") != NULL;
+    if (functions.narrow.mkl_version)
+        return layer && strstr(layer, "ILP64");
+    return functions.narrow.blis_int_bits && functions.narrow.blis_int_bits() == 64;
+}
 
 /* The BLAS has threads of its own, as many as the pool of launches. */
 static void get_ready(void)
@@ -80,6 +111,7 @@ static void get_ready(void)
     else if (functions.narrow.blis_threads)
         functions.narrow.blis_threads(count);
     outdated = !has_code();
+    wide_lengths = has_wide_lengths();
 }
 
 /* What the library says of itself, or "BLAS". */
@@ -121,8 +153,10 @@ static ga__library library = {
     .variable = "QUARRY_BLAS",
     .files = files,
     .folders = folders,
-    .advice = "products of floats are slower without; install OpenBLAS (libopenblas0-pthread) or "
-              "set QUARRY_BLAS to a library with the CBLAS interface",
+    .advice =
+        "products of floats are slower without; install OpenBLAS (libopenblas0-pthread; "
+        "Fedora: openblas-threads; Arch, conda: openblas) or set QUARRY_BLAS to a library with "
+        "the CBLAS interface",
     .symbols = needed,
     .count = sizeof needed / sizeof *needed,
     .spellings = spellings,
@@ -160,12 +194,7 @@ enum {
 
 /* Calls a function of the library with lengths of its type. */
 #define CALL(member, ...)                                                                          \
-    (has_wide_lengths() ? functions.wide.member(__VA_ARGS__) : functions.narrow.member(__VA_ARGS__))
-
-static bool has_wide_lengths(void)
-{
-    return *library.spelling->suffix != '\0';
-}
+    (wide_lengths ? functions.wide.member(__VA_ARGS__) : functions.narrow.member(__VA_ARGS__))
 
 /* Where a product's matrices are, at one place of its stack. */
 typedef struct matrices {
@@ -253,9 +282,8 @@ static bool fits_int(int64_t n)
 
 static bool takes_lengths(const ga__matrix_product *p)
 {
-    return has_wide_lengths() ||
-           (fits_int(p->m) && fits_int(p->n) && fits_int(p->k) && fits_int(p->a.pitch) &&
-            fits_int(p->b.pitch) && fits_int(p->c.pitch));
+    return wide_lengths || (fits_int(p->m) && fits_int(p->n) && fits_int(p->k) &&
+                            fits_int(p->a.pitch) && fits_int(p->b.pitch) && fits_int(p->c.pitch));
 }
 
 bool ga__host_blas_takes(const ga__matrix_product *p)
