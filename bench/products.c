@@ -1,5 +1,6 @@
 /* quarry-products draws random shapes of products of matrices and times ga_matmul() on each. It
- * writes one CSV line for each shape; map/products.py adds PyTorch's times. */
+ * writes one CSV line for each shape; map/products.py adds PyTorch's times. With --bare it times
+ * ga_matmul() in turns with the bare call of the library instead. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,21 +8,24 @@
 
 #include <quarry.h>
 
+#include "bare.h"
 #include "machine.h"
 
 enum { MOST_ROUNDS = 64, BATCH_US = 1000 };
+enum { NO_LIBRARY = 77 }; /* an exit status, of a skipped test */
 
 static const char usage[] =
     "usage: quarry-products [--device NAME] [--dtypes NAME,...] [--count N] [--seed SEED]\n"
     "                       [--bytes BYTES] [--work MULTIPLICATIONS] [--rounds N] [--shapes CSV]\n"
     "  --shapes: times the shapes of an earlier run instead of random ones; where a table says "
     "tf32,\n"
-    "            float32 with `.tf32`\n";
+    "            float32 with `.tf32`\n"
+    "  --bare N,...: times N x N float32 in turns with the library's own call\n";
 
 static const char TF32[] = "tf32";
 
 typedef struct options {
-    const char *device, *dtypes, *shapes;
+    const char *device, *dtypes, *shapes, *bare;
     int64_t count, seed, bytes, work, rounds; /* bytes: the most of an operand or of the result */
 } options;
 
@@ -130,6 +134,92 @@ static void time_shape(const options *o, ga_dtype dtype, const shape *s)
     }
 }
 
+/* ---- Beside the bare call ---- */
+
+/* Microseconds of a call: of the caller, and between events. */
+typedef struct times {
+    double host, device;
+} times;
+
+/* `calls` calls, which one wait ends: of ga_matmul() without a bare call. */
+static times batch(const gpuarray *a, const gpuarray *b, gpuarray *out, bare *call, int calls,
+                   ga_event *const at[2])
+{
+    check(ga_synchronize() == GA_OK, "matmul");
+    const double before = now_us();
+    ga_event_record(at[0], NULL);
+    for (int k = 0; k < calls; k++)
+        check(call ? bare_multiply(call) : ga_matmul(a, b, .out = out) != NULL, "matmul");
+    ga_event_record(at[1], NULL);
+    const double host = (now_us() - before) / calls;
+    check(ga_event_synchronize(at[1]) == GA_OK, "matmul");
+    return (times){host, ga_event_elapsed(at[0], at[1]) * 1e3 / calls};
+}
+
+static void keep_least(times *least, times t)
+{
+    least->host = t.host < least->host ? t.host : least->host;
+    least->device = t.device < least->device ? t.device : least->device;
+}
+
+/* Both products are the same, but for rounding. */
+static void check_bare(const gpuarray *a, const gpuarray *b, gpuarray *out, bare *call)
+{
+    const gpuarray *ours = ga_matmul(a, b);
+    check(bare_multiply(call), "the bare call");
+    const gpuarray *difference =
+        ga_eval("max(abs(x - y) / y)", GA_NAMED("x", ours), GA_NAMED("y", out));
+    check(difference && ga_item_double(difference) < 1e-4, "the bare call's product");
+}
+
+/* The least of `rounds` batches of each, in turns. A GPU's queue holds a batch, so that the caller
+ * does not wait. */
+static void time_beside_bare(const options *o, int64_t n)
+{
+    enum { CALLS = 200, FEW_CALLS = 5, LONG_US = 1000 };
+    ga_event *at[] = {ga_event_new(), ga_event_new()};
+    check(at[0] && at[1], "events");
+    GA_SCOPE {
+        const gpuarray *a = ga_random(GA_SHAPE(n, n)), *b = ga_random(GA_SHAPE(n, n));
+        a = ga_astype(a, GA_FLOAT32), b = ga_astype(b, GA_FLOAT32);
+        gpuarray *out = ga_zeros(GA_FLOAT32, GA_SHAPE(n, n));
+        check(a && b && out, "operands");
+        bare *call = bare_new(a, b, out, n);
+        if (!call)
+            exit(NO_LIBRARY);
+        check_bare(a, b, out, call);
+        times ours = {INFINITY, INFINITY}, bares = ours;
+        const times first = batch(a, b, out, NULL, FEW_CALLS, at);
+        const int calls = first.device > LONG_US ? FEW_CALLS : CALLS;
+        for (int k = 0; k < o->rounds; k++) {
+            keep_least(&bares, batch(a, b, out, call, calls, at));
+            keep_least(&ours, batch(a, b, out, NULL, calls, at));
+        }
+        printf("%lld,%.2f,%.2f,%.3f,%.2f,%.2f,%.3f\n", (long long)n, ours.host, bares.host,
+               ours.host / bares.host, ours.device, bares.device, ours.device / bares.device);
+        bare_free(call);
+    }
+    ga_event_free(at[0]);
+    ga_event_free(at[1]);
+}
+
+static void time_bare(const options *o)
+{
+    puts("n,host_us,bare_host_us,host_ratio,us,bare_us,ratio");
+    for (const char *at = o->bare; *at;) {
+        char *end;
+        const int64_t n = strtoll(at, &end, 10);
+        if (n < 1 || end == at) {
+            fputs(usage, stderr);
+            exit(2);
+        }
+        time_beside_bare(o, n);
+        at = *end == ',' ? end + 1 : "";
+    }
+}
+
+/* ---- Dtypes and tables ---- */
+
 static ga_dtype dtype_of(const char *name)
 {
     if (strcmp(name, TF32) == 0)
@@ -187,6 +277,7 @@ static bool read_option(options *o, const char *name, const char *value)
     const char **text = strcmp(name, "--device") == 0   ? &o->device
                         : strcmp(name, "--dtypes") == 0 ? &o->dtypes
                         : strcmp(name, "--shapes") == 0 ? &o->shapes
+                        : strcmp(name, "--bare") == 0   ? &o->bare
                                                         : NULL;
     if (text)
         *text = value;
@@ -218,6 +309,10 @@ int main(int argc, char **argv)
     printf("# %s, seed %lld, %s\n", ga_current_device(), (long long)o.seed,
            library ? library : "no library of products");
     free(library);
+    if (o.bare) {
+        time_bare(&o);
+        return 0;
+    }
     puts("dtype,places,m,n,k,a_turned,b_turned,us");
     if (o.shapes)
         time_table(&o);

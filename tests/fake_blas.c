@@ -1,17 +1,22 @@
 /* A library with OpenBLAS's functions for tests: it multiplies floats, and counts. FAKE_BLAS_CORE
- * names the processor whose code it pretends to run. With WIDE it is as in the wheels: lengths have
- * 64 bits, and names a prefix and a suffix. */
+ * names the processor whose code it pretends to run, FAKE_BLAS_CONFIG its version. With WIDE it is
+ * as in the wheels: lengths have 64 bits, and names a prefix and a suffix. With PLAIN64 names are
+ * plain, and lengths have 64 bits. */
 #include <stdint.h>
 #include <stdlib.h>
 
 #ifdef WIDE
 typedef int64_t length;
 #define NAMED(name) scipy_##name##64_
-#define VERSION "OpenBLAS 0.0.2 of the tests "
+#define VERSION "OpenBLAS 7.0.2 of the tests "
+#elif defined(PLAIN64)
+typedef int64_t length;
+#define NAMED(name) name
+#define VERSION "OpenBLAS 7.0.3 USE64BITINT of the tests"
 #else
 typedef int length;
 #define NAMED(name) name
-#define VERSION "OpenBLAS 0.0.1 of the tests "
+#define VERSION "OpenBLAS 7.0.1 of the tests "
 #endif
 
 int fake_products; /* what the test reads */
@@ -62,7 +67,8 @@ void NAMED(cblas_dgemv)(void)
 
 const char *NAMED(openblas_get_config)(void)
 {
-    return VERSION;
+    const char *config = getenv("FAKE_BLAS_CONFIG");
+    return config ? config : VERSION;
 }
 
 const char *NAMED(openblas_get_corename)(void)

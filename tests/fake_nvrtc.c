@@ -1,17 +1,20 @@
 /* A library with NVRTC's functions for tests: as NVRTC does, it opens its built-in functions by
- * name alone. It compiles anything to the same bytes. Built with BUILTINS it is those functions. */
+ * name alone. It compiles anything to the same bytes. Built with BUILTINS it is those functions.
+ * FAKE_VERSION is the version that it says it is. */
 #ifdef BUILTINS
 int fake_builtins = 1;
 #else
 #include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SIZE = 128, BUILTIN_OPERATION_FAILURE = 7 };
 
 int nvrtcVersion(int *major, int *minor)
 {
-    *major = *minor = 7;
-    return 0;
+    const char *version = getenv("FAKE_VERSION");
+    return sscanf(version ? version : "77.7", "%d.%d", major, minor) == 2 ? 0 : 1;
 }
 
 int nvrtcCreateProgram(void **made, const char *source, const char *name, int nheaders,
@@ -31,7 +34,7 @@ int nvrtcDestroyProgram(void **p)
 int nvrtcCompileProgram(void *p, int noptions, const char *const *options)
 {
     (void)p, (void)noptions, (void)options;
-    return dlopen("libnvrtc-builtins.so.7.7", RTLD_NOW) ? 0 : BUILTIN_OPERATION_FAILURE;
+    return dlopen("libnvrtc-builtins.so.77.7", RTLD_NOW) ? 0 : BUILTIN_OPERATION_FAILURE;
 }
 
 int nvrtcGetProgramLogSize(void *p, size_t *nbytes)

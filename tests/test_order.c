@@ -9,6 +9,9 @@
 #include "array_support.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#ifdef QUARRY_CUDA
+#include "device/cuda/cublaslt.h"
+#endif
 #include "device/memory.h"
 #include "device/stream.h"
 #include "run.h"
@@ -17,13 +20,15 @@
 enum { MANY = 70, N = 1000 };
 
 /* The requests to the device, as a text: "b<ac" means that stream b waits for a and c, "b!" a
- * launch in b, "b=" a copy, "b*" a graph's launch, "b-" memory freed in b's order, "b~" that the
- * host waits for b. Streams are letters in the order of their creation; '0' is the device's own. */
+ * launch in b, "b@" a product by the library, "b=" a copy, "b*" a graph's launch, "b-" memory freed
+ * in b's order, "b~" that the host waits for b. Streams are letters in the order of their creation;
+ * '0' is the device's own. */
 static struct {
     char text[2000];
     size_t length;
     char waiting, awaited[MANY]; /* a stream's waits that are not in the text yet */
     bool fails;                  /* for both waits and memory requests */
+    bool multiplies;             /* has a library of products */
     int opened;
 } seen;
 
@@ -80,6 +85,14 @@ static void expect(const char *text)
     seen.text[0] = '\0';
     assert_int_equal(ga_error(), GA_OK);
     assert_string_equal(got, text);
+}
+
+/* Recorded work, and what a test does not check. */
+static void forget(void)
+{
+    put_waits();
+    seen.length = 0;
+    seen.text[0] = '\0';
 }
 
 /* ---- The device ---- */
@@ -255,6 +268,19 @@ static ga_status launch_grid(ga__stream *stream, ga__function *function,
     return note(stream, '!');
 }
 
+#ifdef QUARRY_CUDA
+static bool takes(const ga__matrix_product *product)
+{
+    return seen.multiplies && ga__cublaslt_takes(product);
+}
+
+static ga_status multiply(ga__stream *stream, const ga__matrix_product *product)
+{
+    note(stream, '@');
+    return ga__cublaslt_multiply(stream, product);
+}
+#endif
+
 static const ga__backend noting = {.name = "noting",
                                    .template_target = "cuda",
                                    .stream.open = stream_open,
@@ -283,6 +309,10 @@ static const ga__backend noting = {.name = "noting",
                                    .code.find = find,
                                    .code.resident_blocks = resident_blocks,
                                    .code.launch = launch,
+#ifdef QUARRY_CUDA
+                                   .product.takes = takes,
+                                   .product.multiply = multiply,
+#endif
                                    .user.launch = launch_grid};
 
 #define NOTING(n)                                                                                  \
@@ -657,6 +687,192 @@ static void copies_wait(void **state)
     ga_free(y);
 }
 
+/* ---- Products ---- */
+
+enum { SIDE = 40 };
+
+static gpuarray *new_matrix(ga_stream *stream)
+{
+    in(stream);
+    gpuarray *x = ga_empty(GA_FLOAT32, GA_SHAPE(SIDE, SIDE));
+    assert_non_null(x);
+    return x;
+}
+
+static void free_all(gpuarray *x, gpuarray *y)
+{
+    ga_free(x);
+    ga_free(y);
+}
+
+/* By the own kernel. */
+static void products_wait(void **state)
+{
+    (void)state;
+    gpuarray *x = new_matrix(a), *y = new_matrix(b), *z = new_matrix(a);
+    scatter(x, y, z);
+    in(d);
+    assert_ptr_equal(ga_matmul(x, y, .out = z), z);
+    expect("d<aabc d!");
+    assert_ptr_equal(ga_matmul(x, z, .out = z), z); /* the result apart, and its copy */
+    expect("d! d! d-");
+    leave(z);
+    write_in(a, x);
+    expect("a<d a!");
+    free_all(x, y);
+}
+
+/* A row of a matrix and a matrix: the reduction engine's. */
+static void products_of_rows_wait(void **state)
+{
+    (void)state;
+    gpuarray *x = new_matrix(a), *y = new_matrix(b), *z = new_matrix(a);
+    gpuarray *row = ga_slice(x, "0"), *out = ga_slice(z, "0");
+    scatter(x, y, z);
+    in(d);
+    assert_ptr_equal(ga_matmul(row, y, .out = out), out);
+    expect("d<aabc d!");
+    free_all(row, out);
+    leave(z);
+    free_all(x, y);
+}
+
+#ifdef QUARRY_CUDA
+/* The tests' cuBLASLt, which multiplies in host memory, and needs a workspace of 4096 bytes. */
+static void use_library(void)
+{
+    const char *path = getenv("FAKE_CUBLASLT");
+    if (!path) {
+        print_message("skipped: FAKE_CUBLASLT does not name the tests' library\n");
+        skip();
+    }
+    setenv("QUARRY_CUBLASLT", path, 1);
+    seen.multiplies = true;
+}
+
+static int close_library(void **state)
+{
+    seen.multiplies = false;
+    for (int k = 0; k < 2; k++)
+        ga__cublaslt_close(&devices[k]);
+    return close_device(state);
+}
+
+/* The workspace is freed behind the product. */
+static void products_by_a_library_wait(void **state)
+{
+    (void)state;
+    use_library();
+    gpuarray *x = new_matrix(a), *y = new_matrix(b), *z = new_matrix(a);
+    scatter(x, y, z);
+    in(d);
+    assert_ptr_equal(ga_matmul(x, y, .out = z), z);
+    expect("d<aabc d@ d-");
+    assert_ptr_equal(ga_matmul(x, y, .out = z, .beta = 1), z);
+    expect("d@ d-");
+    leave(z);
+    write_in(a, x);
+    expect("a<d a!");
+    free_all(x, y);
+}
+
+/* The library reads the bias, too. */
+static void products_with_a_bias_wait(void **state)
+{
+    (void)state;
+    use_library();
+    gpuarray *x = new_matrix(a), *y = new_matrix(a), *z = new_matrix(a), *bias = new_matrix(b);
+    gpuarray *row = ga_slice(bias, "0");
+    write_in(a, x), write_in(a, y), write_in(a, z), write_in(b, bias);
+    expect("a! a! a! b!");
+    in(d);
+    assert_int_equal(
+        ga_eval_into(z, "relu(x @ y + r)", GA_NAMED("x", x), GA_NAMED("y", y), GA_NAMED("r", row)),
+        GA_OK);
+    expect("d<aaab d@ d-");
+    write_in(b, bias);
+    expect("b<d b!");
+    leave(z);
+    free_all(row, bias);
+    free_all(x, y);
+}
+
+/* Memory that the recorded product uses stays the graph's; a second product shares it. */
+static void a_graph_keeps_the_workspace_of_its_products(void **state)
+{
+    (void)state;
+    use_library();
+    gpuarray *x = new_matrix(a), *y = new_matrix(a), *z = new_matrix(a);
+    write_in(a, x), write_in(b, y);
+    const size_t before = devices[0].used;
+    size_t used[3] = {0};
+    ga_graph *graph;
+    in(a);
+    GA_GRAPH(graph)
+    {
+        used[0] = devices[0].used;
+        ga_matmul(x, y, .out = z);
+        used[1] = devices[0].used;
+        ga_matmul(y, x, .out = z, .beta = 1);
+        used[2] = devices[0].used;
+    }
+    assert_non_null(graph);
+    assert_int_equal(used[1], used[0] + 4096);
+    assert_int_equal(used[2], used[1]);
+    put_waits();
+    assert_null(strchr(seen.text, '-'));
+    forget();
+    in(c);
+    assert_int_equal(ga_graph_launch(graph), GA_OK);
+    expect("c<aab c*");
+    read_in(d, z);
+    expect("d<c d=");
+    in(d);
+    assert_int_equal(ga_graph_launch(graph), GA_OK);
+    expect("d<abc d*");
+    assert_int_equal(devices[0].used, used[2]);
+    ga_graph_free(graph);
+    forget();
+    assert_int_equal(devices[0].used, before);
+    ga_free(z);
+    free_all(x, y);
+}
+
+/* Each device has its own order, and the library a handle for each. */
+static void products_on_another_device_wait_there(void **state)
+{
+    (void)state;
+    use_library();
+    gpuarray *x = new_matrix(a);
+    write_in(a, x);
+    in(b);
+    assert_non_null(ga_matmul(x, x, .out = x));
+    forget();
+    ga__use_device(&devices[1]);
+    seen.opened = 'y' - 'a' + 1;
+    assert_int_equal(ga__stream_init(&devices[1].stream, &devices[1], false), GA_OK);
+    ga_stream *other = ga_stream_new();
+    gpuarray *there = ga_to_device(x, NULL);
+    assert_non_null(there);
+    forget();
+    assert_int_equal(ga_set_stream(other), GA_OK);
+    gpuarray *product = ga_matmul(there, there);
+    assert_non_null(product);
+    expect("z<y z@ z-");
+    assert_null(ga_matmul(there, x));
+    assert_int_equal(ga_error(), GA_ERR_DEVICE);
+    ga_clear_error();
+    free_all(product, there);
+    assert_int_equal(ga_set_stream(NULL), GA_OK);
+    ga_stream_free(other);
+    ga__use_device(&devices[0]);
+    ga_free(x);
+    ga__stream_reset(&devices[1].stream);
+}
+
+#define LIBRARY_TEST(name) cmocka_unit_test_setup_teardown(name, open_device, close_library)
+#endif
+
 /* ---- Launches of users' kernels: any array may be written ---- */
 
 static void launches_wait_as_writers(void **state)
@@ -689,13 +905,6 @@ static void launches_wait_as_writers(void **state)
 
 /* The texts below omit the letters of streams that only record, and of graphs' memory: recorded
  * work is not checked. */
-static void forget(void)
-{
-    put_waits();
-    seen.length = 0;
-    seen.text[0] = '\0';
-}
-
 static void a_graph_is_a_reader_and_a_writer(void **state)
 {
     (void)state;
@@ -833,6 +1042,14 @@ int main(int argc, char **argv)
         TEST(draws_wait),
         TEST(custom_kernels_wait),
         TEST(copies_wait),
+        TEST(products_wait),
+        TEST(products_of_rows_wait),
+#ifdef QUARRY_CUDA
+        LIBRARY_TEST(products_by_a_library_wait),
+        LIBRARY_TEST(products_with_a_bias_wait),
+        LIBRARY_TEST(a_graph_keeps_the_workspace_of_its_products),
+        LIBRARY_TEST(products_on_another_device_wait_there),
+#endif
         TEST(launches_wait_as_writers),
         TEST(a_graph_is_a_reader_and_a_writer),
         TEST(a_graph_only_reads_what_it_only_reads),

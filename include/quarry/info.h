@@ -21,7 +21,8 @@ GA_API const char *ga_cuda_problem(void);
 GA_API char *ga_compiler(const char *device);
 
 /* The linker of modules with several sources for `device` (ga_module_link): the C++ compiler, or
- * "nvJitLink, /usr/lib/libnvJitLink.so.13". Its result and errors are those of ga_compiler(). */
+ * "nvJitLink 13.0, /usr/lib/libnvJitLink.so.13". Its result and errors are those of ga_compiler().
+ */
 GA_API char *ga_linker(const char *device);
 
 /* The library that multiplies matrices of floats on `device`: "OpenBLAS 0.3.21,

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,17 @@ static const ga__symbol *load_symbols(ga__library *l, void *handle, const ga__sp
     return NULL;
 }
 
+/* Keeps the reason why a file does not serve: that of the first file, which is the best. */
+__attribute__((format(printf, 2, 3))) static void note(ga__library *l, const char *format, ...)
+{
+    va_list args;
+    if (*l->problem != '\0')
+        return;
+    va_start(args, format);
+    vsnprintf(l->problem, sizeof l->problem, format, args);
+    va_end(args);
+}
+
 /* Loads the symbols in the first spelling that has them; false, with the reason, if none has. */
 static bool find_symbols(ga__library *l, void *handle, const char *path)
 {
@@ -71,9 +83,42 @@ static bool find_symbols(ga__library *l, void *handle, const char *path)
             return true;
         missing = missing ? missing : lacks;
     }
-    snprintf(l->problem, sizeof l->problem, "%.120s has no %s, which %s %s has", path,
-             missing->name, l->name, missing->since);
+    note(l, "%.200s has no %s, which %s %s has", path, missing->name, l->name, missing->since);
     return false;
+}
+
+/* Whether version a is older than b; what follows the numbers does not count. */
+static bool is_older(const char *a, const char *b)
+{
+    while (*a != '\0' || *b != '\0') {
+        char *a_end, *b_end;
+        const long first = strtol(a, &a_end, 10), second = strtol(b, &b_end, 10);
+        if (first != second)
+            return first < second;
+        a = *a_end == '.' ? a_end + 1 : "";
+        b = *b_end == '.' ? b_end + 1 : "";
+    }
+    return false;
+}
+
+static bool is_outdated(ga__library *l, const char *path)
+{
+    ga__version its = {.least = ""};
+    if (l->version != NULL)
+        l->version(&its);
+    if (its.text[0] == '\0' || !is_older(its.text, its.least))
+        return false;
+    note(l, "%.200s is %s %s, and Quarry needs %s or later", path, its.name, its.text, its.least);
+    return true;
+}
+
+/* Notes why the loader rejects a file, unless it finds none of a mere name. */
+static void note_rejection(ga__library *l, const char *path)
+{
+    const char *why = dlerror();
+    const bool begins = why != NULL && strncmp(why, path, strlen(path)) == 0;
+    if (why != NULL && (strchr(path, '/') != NULL || !begins))
+        note(l, "%.200s%s%.300s", begins ? "" : path, begins ? "" : ": ", why);
 }
 
 static void note_path(ga__library *l, const char *path)
@@ -86,18 +131,20 @@ static void note_path(ga__library *l, const char *path)
     snprintf(l->path, sizeof l->path, "%s", known ? where.dli_fname : path);
 }
 
-/* Loads the file; one that does not suit counts only if `any` does. Such a file stays open, because
- * it may have started threads. */
+/* Loads the file; one that does not suit counts only if `any` does. Such a file and an outdated one
+ * stay open, because they may have started threads. */
 static bool load_from(ga__library *l, const char *path, bool any)
 {
     void *handle = ga__library_open(path, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL)
+    if (handle == NULL) {
+        note_rejection(l, path);
         return false;
+    }
     if (!find_symbols(l, handle, path)) {
         ga__library_close(handle);
         return false;
     }
-    if (!any && l->suits && !l->suits()) {
+    if (is_outdated(l, path) || (!any && l->suits && !l->suits())) {
         forget(l);
         return false;
     }
@@ -161,14 +208,14 @@ static bool load_found(ga__library *l, bool any)
 
 static void explain(ga__library *l, const char *wanted)
 {
-    char missing[sizeof l->problem];
-    snprintf(missing, sizeof missing, "%s", l->problem);
+    char why[sizeof l->problem + 2];
+    snprintf(why, sizeof why, "%s%s", *l->problem != '\0' ? ": " : "", l->problem);
     if (wanted != NULL)
-        snprintf(l->problem, sizeof l->problem, "%s=%.120s cannot be loaded as %s%s%.120s",
-                 l->variable, wanted, l->name, *missing ? ": " : "", missing);
+        snprintf(l->problem, sizeof l->problem, "%s=%.120s cannot be loaded as %s%.420s; %s",
+                 l->variable, wanted, l->name, why, l->advice);
     else
-        snprintf(l->problem, sizeof l->problem, "no %s found: %.100s%s%s", l->name, missing,
-                 *missing ? "; " : "", l->advice);
+        snprintf(l->problem, sizeof l->problem, "no %s found%.420s%s %s", l->name, why,
+                 *why != '\0' ? ";" : ":", l->advice);
 }
 
 static bool load(ga__library *l)

@@ -21,6 +21,13 @@ typedef struct ga__spelling {
     const char *prefix, *suffix;
 } ga__spelling;
 
+/* What a loaded library says of itself. */
+typedef struct ga__version {
+    const char *name;  /* "OpenBLAS" */
+    const char *least; /* the oldest one that serves: "0.3.4" */
+    char text[48];     /* "0.3.21"; empty if it does not say */
+} ga__version;
+
 typedef struct ga__library {
     const char *name;           /* "NVRTC", for messages */
     const char *variable;       /* of the environment: the one file to load */
@@ -32,6 +39,8 @@ typedef struct ga__library {
     size_t count;
     const ga__spelling *spellings; /* to try in turn, up to a NULL prefix; NULL: the names alone */
     bool final;                    /* after a failure it is not looked for again */
+    void (*version)(ga__version *its); /* asked after loading: an older one than the least is not
+                                        * used. Or NULL */
     bool (*suits)(void); /* asked after loading: no other library that is found is better. If none
                           * suits, the first one serves. Or NULL */
     void (*ready)(void); /* called once after loading, before any other use; or NULL */
@@ -40,7 +49,7 @@ typedef struct ga__library {
     atomic_int state;             /* ga__library_state */
     const ga__spelling *spelling; /* of the loaded library */
     char path[PATH_MAX];
-    char problem[320]; /* why loading failed, with what to do about it */
+    char problem[800]; /* why loading failed, with what to do about it */
 } ga__library;
 
 enum ga__library_state { GA__LIBRARY_UNKNOWN, GA__LIBRARY_LOADED, GA__LIBRARY_MISSING };

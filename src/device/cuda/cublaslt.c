@@ -46,6 +46,18 @@ static const ga__symbol needed[] = {
 static const char *const files[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so",
                                     NULL};
 
+/* Before 12.0 the number was made otherwise: 11.7.4 is 11704. */
+static void read_version(ga__version *its)
+{
+    const size_t version = lt.version();
+    *its = (ga__version){.name = "cuBLASLt", .least = "12.0"};
+    if (version < 100000)
+        snprintf(its->text, sizeof its->text, "11 or older");
+    else
+        snprintf(its->text, sizeof its->text, "%zu.%zu.%zu", version / 10000, version / 100 % 100,
+                 version % 100);
+}
+
 static ga__library library = {
     .name = "cuBLASLt",
     .variable = "QUARRY_CUBLASLT",
@@ -57,6 +69,7 @@ static ga__library library = {
     .symbols = needed,
     .count = sizeof needed / sizeof *needed,
     .final = true,
+    .version = read_version,
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
@@ -64,9 +77,9 @@ ga_status ga__cublaslt_found(char *text, size_t size)
 {
     if (!ga__library_load(&library))
         return ga__fail(GA_ERR_UNSUPPORTED, "cublaslt: %s", library.problem);
-    const size_t version = lt.version();
-    snprintf(text, size, "cuBLASLt %zu.%zu.%zu, %s", version / 10000, version / 100 % 100,
-             version % 100, library.path);
+    ga__version its;
+    read_version(&its);
+    snprintf(text, size, "%s %s, %s", its.name, its.text, library.path);
     return GA_OK;
 }
 

@@ -31,15 +31,26 @@ static const ga__symbol needed[] = {
 static const char *const files[] = {"libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so",
                                     NULL};
 
+/* The first versions do not say which they are. */
+static void read_version(ga__version *its)
+{
+    unsigned major = 0, minor = 0;
+    *its = (ga__version){.name = "nvJitLink", .least = "12.0"};
+    if (nvjitlink.version && nvjitlink.version(&major, &minor) == NVJITLINK_SUCCESS)
+        snprintf(its->text, sizeof its->text, "%u.%u", major, minor);
+}
+
 /* Needs no fork guard: only CUDA devices use it, and they do not work in a forked child. */
 static ga__library library = {
     .name = "nvJitLink",
     .variable = "QUARRY_NVJITLINK",
     .files = files,
     .folders = ga__cuda_folders,
-    .advice = "install the CUDA toolkit's nvJitLink or set QUARRY_NVJITLINK to its libnvJitLink.so",
+    .advice = "modules of several sources need it; install the CUDA toolkit's nvJitLink or set "
+              "QUARRY_NVJITLINK to its libnvJitLink.so",
     .symbols = needed,
     .count = sizeof needed / sizeof *needed,
+    .version = read_version,
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
@@ -51,10 +62,13 @@ static ga_status load_library(void)
 
 ga_status ga__nvjitlink_found(char *text, size_t size)
 {
+    ga__version its;
     const ga_status status = load_library();
-    if (status == GA_OK)
-        snprintf(text, size, "nvJitLink, %s", library.path);
-    return status;
+    if (status != GA_OK)
+        return status;
+    read_version(&its);
+    snprintf(text, size, "%s%s%s, %s", its.name, *its.text ? " " : "", its.text, library.path);
+    return GA_OK;
 }
 
 /* Raises with the linker's log. */

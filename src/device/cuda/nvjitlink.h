@@ -7,7 +7,8 @@
 /* Links to a cubin for sm_`arch`, as ga__user_verbs.link specifies. Needs no GPU and no driver. */
 ga_status ga__nvjitlink_link(const ga__link_inputs *inputs, int arch, void **code, size_t *nbytes);
 
-/* Loads nvJitLink and writes its path. GA_ERR_COMPILE, saying what to install, if there is none. */
+/* Loads nvJitLink and writes its version and path. GA_ERR_COMPILE, saying what to install, if there
+ * is none. */
 ga_status ga__nvjitlink_found(char *text, size_t size);
 
 #endif

@@ -40,6 +40,14 @@ static void open_builtins(void);
 
 static const char *const files[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
 
+static void read_version(ga__version *its)
+{
+    int major = 0, minor = 0;
+    *its = (ga__version){.name = "NVRTC", .least = "12.0"};
+    if (nvrtc.version(&major, &minor) == NVRTC_SUCCESS)
+        snprintf(its->text, sizeof its->text, "%d.%d", major, minor);
+}
+
 /* Needs no fork guard: only CUDA devices use NVRTC, and they do not work in a forked child. */
 static ga__library library = {
     .name = "NVRTC",
@@ -49,6 +57,7 @@ static ga__library library = {
     .advice = "install the CUDA toolkit's NVRTC or set QUARRY_NVRTC to its libnvrtc.so",
     .symbols = needed,
     .count = sizeof needed / sizeof *needed,
+    .version = read_version,
     .ready = open_builtins,
     .lock = PTHREAD_MUTEX_INITIALIZER,
 };
@@ -381,11 +390,11 @@ void ga__nvrtc_describe_cuda(char *text, size_t size)
 
 ga_status ga__nvrtc_found(char *text, size_t size)
 {
-    int major = 0, minor = 0;
+    ga__version its;
     const ga_status status = load_nvrtc();
     if (status != GA_OK)
         return status;
-    nvrtc.version(&major, &minor);
-    snprintf(text, size, "NVRTC %d.%d, %s", major, minor, library.path);
+    read_version(&its);
+    snprintf(text, size, "%s %s, %s", its.name, its.text, library.path);
     return GA_OK;
 }

@@ -37,9 +37,25 @@ static const ga__symbol needed[] = {
 static const ga__spelling spellings[] = {
     {"", ""}, {"scipy_", ""}, {"", "64_"}, {"scipy_", "64_"}, {NULL, NULL}};
 
-static const char *const files[] = {"libopenblas.so.0",   "libopenblas.so",        "libblis.so.4",
-                                    "libblis.so",         "libmkl_rt.so.2",        "libmkl_rt.so",
-                                    "libopenblas64.so.0", "libscipy_openblas*.so", NULL};
+/* Fedora's libopenblas.so.0 and libblis.so.4 use one thread; those with p and o have threads.
+ * AMD's BLIS with threads is libblis-mt. */
+static const char *const files[] = {"libopenblasp.so.0",
+                                    "libopenblaso.so.0",
+                                    "libopenblas.so.0",
+                                    "libopenblas.so",
+                                    "libblisp.so.4",
+                                    "libbliso.so.4",
+                                    "libblis.so.4",
+                                    "libblis-mt.so",
+                                    "libblis.so",
+                                    "libmkl_rt.so.3",
+                                    "libmkl_rt.so.2",
+                                    "libmkl_rt.so",
+                                    "libopenblasp64_.so.0",
+                                    "libopenblas64_.so.0",
+                                    "libopenblas64.so.0",
+                                    "libscipy_openblas*.so",
+                                    NULL};
 static const char *const folders[] = {
     "$CONDA_PREFIX/lib",
     "$VIRTUAL_ENV/lib",
@@ -67,7 +83,22 @@ static bool has_code(void)
 #endif
 }
 
-static bool outdated; /* set before the library counts as loaded */
+static ga__library library;
+static bool outdated, wide_lengths; /* set before the library counts as loaded */
+
+/* Names that end in 64_ have lengths of 64 bits. Debian's libopenblas64 has them with plain names,
+ * as BLIS and MKL may. */
+static bool has_wide_lengths(void)
+{
+    const char *layer = ga__environment("MKL_INTERFACE_LAYER");
+    if (*library.spelling->suffix != '\0')
+        return true;
+    if (functions.narrow.openblas_config)
+        return strstr(functions.narrow.openblas_config(), "USE64BITINT") != NULL;
+    if (functions.narrow.mkl_version)
+        return layer && strstr(layer, "ILP64");
+    return functions.narrow.blis_int_bits && functions.narrow.blis_int_bits() == 64;
+}
 
 /* The BLAS has threads of its own, as many as the pool of launches. */
 static void get_ready(void)
@@ -80,6 +111,41 @@ static void get_ready(void)
     else if (functions.narrow.blis_threads)
         functions.narrow.blis_threads(count);
     outdated = !has_code();
+    wide_lengths = has_wide_lengths();
+}
+
+/* What the library says of itself, or "BLAS". */
+static void describe(char *text, size_t size)
+{
+    snprintf(text, size, "BLAS");
+    if (functions.narrow.openblas_config)
+        snprintf(text, size, "%s", functions.narrow.openblas_config());
+    else if (functions.narrow.mkl_version)
+        functions.narrow.mkl_version(text, (int)size);
+    else if (functions.narrow.blis_version)
+        snprintf(text, size, "BLIS %s", functions.narrow.blis_version());
+    for (size_t end = strlen(text); end > 0 && text[end - 1] == ' ';)
+        text[--end] = '\0';
+}
+
+/* OpenBLAS before 0.3.4 does not say its version; called by several threads, 0.3.2 and 0.3.3 give
+ * wrong products (its issue 1761). From BLIS 0.3.0 on, any thread may call it first, and its
+ * threads can be set; from MKL 10.3 on, it is one library. */
+static void read_version(ga__version *its)
+{
+    char text[200];
+    describe(text, sizeof text);
+    const char *number = text + strcspn(text, "0123456789");
+    if (functions.narrow.openblas_config)
+        *its = (ga__version){.name = "OpenBLAS", .least = "0.3.4"};
+    else if (functions.narrow.mkl_version)
+        *its = (ga__version){.name = "MKL", .least = "10.3"};
+    else
+        *its = (ga__version){.name = "BLIS", .least = "0.3.0"};
+    if (functions.narrow.openblas_config && strncmp(text, "OpenBLAS ", strlen("OpenBLAS ")) != 0)
+        snprintf(its->text, sizeof its->text, "0.3.3 or older");
+    else
+        snprintf(its->text, sizeof its->text, "%.*s", (int)strspn(number, "0123456789."), number);
 }
 
 static ga__library library = {
@@ -87,12 +153,15 @@ static ga__library library = {
     .variable = "QUARRY_BLAS",
     .files = files,
     .folders = folders,
-    .advice = "products of floats are slower without; install OpenBLAS (libopenblas0-pthread) or "
-              "set QUARRY_BLAS to a library with the CBLAS interface",
+    .advice =
+        "products of floats are slower without; install OpenBLAS (libopenblas0-pthread; "
+        "Fedora: openblas-threads; Arch, conda: openblas) or set QUARRY_BLAS to a library with "
+        "the CBLAS interface",
     .symbols = needed,
     .count = sizeof needed / sizeof *needed,
     .spellings = spellings,
     .final = true,
+    .version = read_version,
     .suits = has_code,
     .ready = get_ready,
     .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -101,17 +170,10 @@ GA__FORK_GUARD(&library.lock, GA__FORK_LIBRARY, NULL)
 
 ga_status ga__host_blas_found(char *text, size_t size)
 {
-    char version[200] = "BLAS";
+    char version[200];
     if (!ga__library_load(&library))
         return ga__fail(GA_ERR_UNSUPPORTED, "blas: %s", library.problem);
-    if (functions.narrow.openblas_config)
-        snprintf(version, sizeof version, "%s", functions.narrow.openblas_config());
-    else if (functions.narrow.mkl_version)
-        functions.narrow.mkl_version(version, (int)sizeof version);
-    else if (functions.narrow.blis_version)
-        snprintf(version, sizeof version, "BLIS %s", functions.narrow.blis_version());
-    for (size_t end = strlen(version); end > 0 && version[end - 1] == ' ';)
-        version[--end] = '\0';
+    describe(version, sizeof version);
     snprintf(text, size, "%s, %s%s", version, library.path,
              outdated
                  ? " (not used: it has no code for this processor, and Quarry's own kernels are "
@@ -132,12 +194,7 @@ enum {
 
 /* Calls a function of the library with lengths of its type. */
 #define CALL(member, ...)                                                                          \
-    (has_wide_lengths() ? functions.wide.member(__VA_ARGS__) : functions.narrow.member(__VA_ARGS__))
-
-static bool has_wide_lengths(void)
-{
-    return *library.spelling->suffix != '\0';
-}
+    (wide_lengths ? functions.wide.member(__VA_ARGS__) : functions.narrow.member(__VA_ARGS__))
 
 /* Where a product's matrices are, at one place of its stack. */
 typedef struct matrices {
@@ -225,9 +282,8 @@ static bool fits_int(int64_t n)
 
 static bool takes_lengths(const ga__matrix_product *p)
 {
-    return has_wide_lengths() ||
-           (fits_int(p->m) && fits_int(p->n) && fits_int(p->k) && fits_int(p->a.pitch) &&
-            fits_int(p->b.pitch) && fits_int(p->c.pitch));
+    return wide_lengths || (fits_int(p->m) && fits_int(p->n) && fits_int(p->k) &&
+                            fits_int(p->a.pitch) && fits_int(p->b.pitch) && fits_int(p->c.pitch));
 }
 
 bool ga__host_blas_takes(const ga__matrix_product *p)

@@ -225,7 +225,7 @@ static ga_status run_plain(plan *p)
 }
 
 /* The library or a kernel computes what follows the product. */
-static ga_status run_finished(const plan *p)
+static ga_status run_finished(plan *p)
 {
     ga__product_fit fit;
     if (is_first_of_rows(p) || !ga__product_fits(p, &fit) || !ga__product_finishes(p, &fit))

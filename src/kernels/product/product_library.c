@@ -75,18 +75,17 @@ static bool copies_pay(const plan *p, const ga__product_fit *fit)
            (fit->c || p->k >= COPY_PAYS);
 }
 
-bool ga__product_needs_no_library(const plan *p)
+bool ga__product_needs_no_library(plan *p)
 {
-    plan teams = *p;
     if (!ga__product_is_little(p))
         return false;
     if (ga__on_host(p->device))
         return p->m * p->n * p->k <= FASTER_IN_LANES;
-    ga__product_plan_tiles(&teams);
-    return ga__product_teams_are_faster(&teams);
+    ga__product_plan_tiles(p);
+    return ga__product_teams_are_faster(p);
 }
 
-bool ga__product_fits(const plan *p, ga__product_fit *fit)
+bool ga__product_fits(plan *p, ga__product_fit *fit)
 {
     const ga__product_verbs *verbs = &p->device->backend->product;
     if (!verbs->multiply || p->k == 0 || !ga__dtype_rounds(p->call->type))

@@ -11,12 +11,13 @@ typedef struct ga__product_fit {
     ga_dtype type, c_type; /* of a and b; of c */
 } ga__product_fit;
 
-/* Whether lanes or teams compute a stack of little products faster than the device's library. */
-bool ga__product_needs_no_library(const ga__product_plan *p);
+/* Whether lanes or teams compute a stack of little products faster than the device's library. Plans
+ * tiles if it needs them. */
+bool ga__product_needs_no_library(ga__product_plan *p);
 
 /* Whether the library is to multiply, perhaps after copies; false without an error if there is
  * none, or the kernel of the templates suits the shape better. */
-bool ga__product_fits(const ga__product_plan *p, ga__product_fit *fit);
+bool ga__product_fits(ga__product_plan *p, ga__product_fit *fit);
 
 /* Whether that also adds the bias and applies relu. */
 bool ga__product_finishes(const ga__product_plan *p, const ga__product_fit *fit);

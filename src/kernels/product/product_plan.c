@@ -37,6 +37,7 @@ void ga__product_turn(plan *p)
 {
     const operand a = p->a;
     p->turned = !p->turned;
+    p->tiled = false;
     p->a = p->b;
     p->b = a;
     exchange(&p->a.row, &p->a.column);
@@ -149,7 +150,7 @@ void ga__product_plan_read(plan *p, const ga__product *call)
 {
     const gpuarray *a = call->a, *c = call->c;
     p->call = call;
-    p->turned = false;
+    p->turned = p->tiled = false;
     p->device = c->buffer->device;
     p->m = c->shape[c->ndim - 2];
     p->n = c->shape[c->ndim - 1];
@@ -245,6 +246,9 @@ static void plan_cuda(plan *p)
 void ga__product_plan_tiles(plan *p)
 {
     const ga__product *call = p->call;
+    if (p->tiled)
+        return;
+    p->tiled = true;
     p->v = (ga__product_variant){.type = (uint8_t)call->type,
                                  .a = (uint8_t)p->a.array->dtype,
                                  .b = (uint8_t)p->b.array->dtype,
@@ -271,8 +275,10 @@ void ga__product_plan_tiles(plan *p)
 ga__stream *ga__product_stream(const plan *p)
 {
     ga__stream *stream = ga__current_stream(p->device);
+    const gpuarray *bias = p->call->bias;
     if (!stream || ga__use(stream, p->a.array->buffer, false) != GA_OK ||
         ga__use(stream, p->b.array->buffer, false) != GA_OK ||
+        (bias && ga__use(stream, bias->buffer, false) != GA_OK) ||
         ga__use(stream, p->c.array->buffer, true) != GA_OK)
         return NULL;
     return stream;

@@ -18,7 +18,7 @@ bool ga__product_is_rows(const ga__product_plan *p);
  * little matrices. */
 bool ga__product_is_little(const ga__product_plan *p);
 
-/* Plans a launch of product.tmpl. */
+/* Plans a launch of product.tmpl, unless it is planned. */
 void ga__product_plan_tiles(ga__product_plan *p);
 
 /* The stream of a launch, which waits for what others do with the operands. NULL on failure. */

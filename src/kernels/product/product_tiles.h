@@ -21,6 +21,7 @@ typedef struct ga__product_plan {
     int64_t length[GA_MAX_NDIM];
     int64_t places; /* of the stack */
     bool turned;    /* a and b are the call's b and a, transposed */
+    bool tiled;     /* what follows is planned */
     ga__product_variant v;
     int64_t tile_m, tile_n, tiles_m, tiles_n;
     int64_t blocks;       /* of the launch, */
