@@ -323,6 +323,9 @@ static void elements_that_the_body_finds_move_in_vectors(void **state)
             assert_false(plan_found(&p, dtypes[d], 2048 / size - 1)->head.spans); /* too short */
         }
     assert_false(plan_found(&p, GA_COMPLEX128, 4096)->head.spans); /* one fills a vector */
+    plan_found(&p, GA_INT16, 4096); /* pieces of a join: each result comes from one of them */
+    add_found(&p, GA_INT16, (3 << 20) + 2, SHAPE(5, 4096));
+    assert_true(plan_it(&p)->head.spans);
 }
 
 /* Of other calls of such a body, no two results need come from neighbours. */
@@ -343,7 +346,7 @@ static void other_elements_move_singly(void **state)
         else if (fault == 4)
             add(&p, GA_FLOAT32, 8192, SHAPE(5, 1024), NULL); /* and another operand */
         else if (fault == 5)
-            add_found(&p, GA_FLOAT32, 8192, SHAPE(5, 1024)); /* and another that it finds */
+            add_found(&p, GA_INT32, 8192, SHAPE(5, 1024)); /* and another that converts */
         else if (fault == 6)
             p.formula.moves = false;
         else
