@@ -345,9 +345,10 @@ static void other_elements_move_singly(void **state)
             p.x[1].dtype = p.operands[1].type = GA_INT32; /* it converts */
         else if (fault == 4)
             add(&p, GA_FLOAT32, 8192, SHAPE(5, 1024), NULL); /* and another operand */
-        else if (fault == 5)
-            add_found(&p, GA_INT32, 8192, SHAPE(5, 1024)); /* and another that converts */
-        else if (fault == 6)
+        else if (fault == 5) {                               /* one of two converts */
+            p.x[1].dtype = p.operands[1].type = GA_INT32;
+            add_found(&p, GA_FLOAT32, 8192, SHAPE(5, 1024));
+        } else if (fault == 6)
             p.formula.moves = false;
         else
             p.operands[RESULT].reads = true;

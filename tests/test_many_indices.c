@@ -292,6 +292,20 @@ static void the_wrong_one_of_many_is_named(void **state)
     }
 }
 
+/* On a GPU a write skips the wrong tuple and no other. */
+static void wrong_tuples_write_nothing(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        gpuarray *x = counting(GA_SHAPE(1, 1, 1, 1, 1, 1, 1, 3)), *o = ga_zeros(GA_INT8, GA_SHAPE0),
+                 *k = ga_from_host(((int64_t[]){0, 3, -4}), GA_INT64, GA_SHAPE(3));
+        ga_status status = ga_index_set(x, 9, o, o, o, o, o, o, o, k);
+        assert_int_equal(on_host() ? status : ga_synchronize(), GA_ERR_INDEX);
+        assert_error(GA_ERR_INDEX, "is out of range for axis 7 of length 3");
+        assert_numbers(x, NUMBERS(on_host() ? 0 : 9, 1, 2));
+    }
+}
+
 static void arrays_without_elements(void **state)
 {
     (void)state;
@@ -348,6 +362,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(as_many_arrays_as_axes),
         cmocka_unit_test(parts_are_limited),
         cmocka_unit_test(the_wrong_one_of_many_is_named),
+        cmocka_unit_test(wrong_tuples_write_nothing),
         cmocka_unit_test(arrays_without_elements),
         cmocka_unit_test(allocations_may_fail),
         simulated_test(twelve_arrays_read),
@@ -356,6 +371,7 @@ int main(int argc, char **argv)
         simulated_test(seven_arrays_and_eight),
         simulated_test(masks_of_ten_axes_write),
         simulated_test(the_wrong_one_of_many_is_named),
+        simulated_test(wrong_tuples_write_nothing),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Joins arrays along an axis: in one launch, or, of large pieces, with a copy for each. */
+/* Joins arrays along an axis: in one launch, or, of many large pieces, with a copy for each. */
 #include "ops/join/join.h"
 
 #include <stdio.h>
