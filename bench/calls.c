@@ -17,6 +17,9 @@
     A(column)                                                                                      \
     A(out)                                                                                         \
     A(order)                                                                                       \
+    A(some_rows)                                                                                   \
+    A(some_columns)                                                                                \
+    A(places)                                                                                      \
     A(mask)                                                                                        \
     A(none)                                                                                        \
     A(low)                                                                                         \

@@ -12,7 +12,7 @@ from pathlib import Path
 
 root, library, made = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
 OWN = {"GA_API", "GA_BEGIN_DECLS", "GA_END_DECLS", "GA_PRINTF", "GA_DTYPE", "GA_BROADCAST", "GA_CALL_SITES"}
-CHOICE = re.compile(r"_(ONE|MANY|MORE|OVER|\d+)$|OVER$|^GA_(PARTS|VALUES|SHAPE)\d+$")
+CHOICE = re.compile(r"_(ONE|MANY|MORE|OVER|\d+)$|OVER$|^GA_(EACH|SHAPE)\d+$")
 
 
 def type_names(text):

@@ -42,6 +42,9 @@ LISTS = [("ga_empty(GA_FLOAT32, 2, 3)", "ga_empty(GA_FLOAT32, GA_SHAPE(2, 3))"),
          ("ga_rng_standard_normal(0, GA_FLOAT32, 2, 3)", "ga_rng_standard_normal(0, GA_FLOAT32, GA_SHAPE(2))"),
          ("ga_rng_integers(0, GA_INT8, 0, 9, 2, 3)", "ga_rng_integers(0, GA_INT8, 0, 9, GA_SHAPE(2, 3))"),
          ("ga_rng_choice(0, x, 2, 3)", "ga_rng_choice(0, x, GA_SHAPE(2, 3), .p = y)")]
+# Macros that take up to 64 arguments. The compiler's message for one more has the limit.
+MANY = ["ga_index(x, {})", "ga_index_set(x, 1, {})", "ga_index_add(x, 1, {})",
+        "ga_index_maximum_with(.x = x, .value = GA_V(1), GA_PARTS({}))", "(void)x, ga_result_type_of({})"]
 PROGRAM = ("#include <quarry.h>\nvoid f(gpuarray *x, gpuarray *y);\nvoid f(gpuarray *x, gpuarray *y)\n"
            "{{\n    gpuarray *r, *s;\n    (void)y, (void)&r, (void)&s;\n    {};\n}}\n")
 
@@ -90,6 +93,12 @@ for code in INTEGERS + [integer.replace("x, 1", "x, 0") for integer in INTEGERS]
     right = code.replace("x, 1", "x, y").replace("x, 2", "x, y").replace("x, 0", "x, y")
     if complaints(right, "c", "c11"):
         print(f"c11: {right} does not compile")
+        wrong += 1
+for code in MANY:
+    enough, more = code.format(", ".join(64 * ["y"])), code.format(", ".join(65 * ["y"]))
+    said = [complaints(enough, "c", "c11"), complaints(more, "c", "c11")]
+    if said[0] or "at_most_64_arguments" not in said[1]:
+        print(f"c11: {code} of 64 and 65 arguments:\n{said[0]}{said[1]}")
         wrong += 1
 for code in accepted([code for code, _ in LISTS]):
     print(f"c11: {code} compiles")

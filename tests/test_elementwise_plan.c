@@ -323,6 +323,9 @@ static void elements_that_the_body_finds_move_in_vectors(void **state)
             assert_false(plan_found(&p, dtypes[d], 2048 / size - 1)->head.spans); /* too short */
         }
     assert_false(plan_found(&p, GA_COMPLEX128, 4096)->head.spans); /* one fills a vector */
+    plan_found(&p, GA_INT16, 4096); /* pieces of a join: each result comes from one of them */
+    add_found(&p, GA_INT16, (3 << 20) + 2, SHAPE(5, 4096));
+    assert_true(plan_it(&p)->head.spans);
 }
 
 /* Of other calls of such a body, no two results need come from neighbours. */
@@ -342,9 +345,10 @@ static void other_elements_move_singly(void **state)
             p.x[1].dtype = p.operands[1].type = GA_INT32; /* it converts */
         else if (fault == 4)
             add(&p, GA_FLOAT32, 8192, SHAPE(5, 1024), NULL); /* and another operand */
-        else if (fault == 5)
-            add_found(&p, GA_FLOAT32, 8192, SHAPE(5, 1024)); /* and another that it finds */
-        else if (fault == 6)
+        else if (fault == 5) {                               /* one of two converts */
+            p.x[1].dtype = p.operands[1].type = GA_INT32;
+            add_found(&p, GA_FLOAT32, 8192, SHAPE(5, 1024));
+        } else if (fault == 6)
             p.formula.moves = false;
         else
             p.operands[RESULT].reads = true;

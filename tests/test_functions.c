@@ -343,6 +343,56 @@ static void averages_need_weights(void **state)
     }
 }
 
+/* Where NumPy raises ZeroDivisionError, the quotient is that of the sums: n / 0. */
+static void weights_may_sum_to_zero(void **state)
+{
+    double got[3];
+    (void)state;
+    GA_SCOPE {
+        const double none[] = {0, 0, 0, 1, 2, 1}, apart[] = {1, -1};
+        gpuarray *x = ga_reshape(ga_arange(GA_FLOAT64, 1, 7, 1), GA_SHAPE(2, 3)), *sums = NULL,
+                 *w = ga_from_host(none, GA_FLOAT64, GA_SHAPE(2, 3)),
+                 *halves = ga_from_host(apart, GA_FLOAT64, GA_SHAPE(2));
+        gpuarray *rows = ga_average(x, GA_AXIS(1), .weights = w, .returned = &sums);
+        assert_int_equal(ga_to_host(rows, got, 2 * sizeof *got), GA_OK);
+        assert_true(isnan(got[0]) && got[1] == 5);
+        assert_int_equal(ga_to_host(sums, got, 2 * sizeof *got), GA_OK);
+        assert_true(got[0] == 0 && got[1] == 4);
+        gpuarray *columns = ga_average(x, GA_AXIS(0), .weights = halves);
+        assert_int_equal(ga_to_host(columns, got, sizeof got), GA_OK);
+        for (int k = 0; k < 3; k++)
+            assert_true(isinf(got[k]) && got[k] < 0);
+        gpuarray *whole = ga_zeros(GA_INT32, GA_SHAPE(2, 3));
+        assert_true(isnan(ga_item_double(ga_average(x, .weights = whole))));
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
+/* Of no element the distance of the extremes is NaN, or the integer 0; of one it is 0. */
+static void nothing_has_no_extent(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_INT8,    GA_UINT16,  GA_INT64,    GA_UINT64,
+                                      GA_FLOAT16, GA_FLOAT32, GA_COMPLEX64};
+    (void)state;
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        GA_SCOPE {
+            gpuarray *x = ga_astype(counting(GA_SHAPE(3, 4)), dtypes[d]),
+                     *mask = ga_from_host(((bool[]){0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1}), GA_BOOL,
+                                          GA_SHAPE(3, 4)),
+                     *ends = ga_from_host(((int64_t[]){0, 0, 1, 5, 12}), GA_INT64, GA_SHAPE(5));
+            const bool whole = dtypes[d] <= GA_UINT64;
+            gpuarray *rows = ga_ptp(x, GA_AXIS(1), .where = mask),
+                     *parts = ga_ptp(ga_ravel(x), .offsets = ends);
+            assert_true(whole ? ga_item_int64(rows, 0) == 0
+                              : ga_item_bool(ga_isnan(ga_slice(rows, "0"))));
+            assert_true(whole ? ga_item_int64(parts, 0) == 0
+                              : ga_item_bool(ga_isnan(ga_slice(parts, "0"))));
+            assert_numbers(ga_astype(ga_real(ga_slice(rows, "1:")), GA_INT32), NUMBERS(0, 3));
+            assert_numbers(ga_astype(ga_real(ga_slice(parts, "1:")), GA_INT32), NUMBERS(0, 3, 6));
+            assert_int_equal(ga_error(), GA_OK);
+        }
+}
+
 /* ---- Dtypes ---- */
 
 static void dtypes_have_numpys_limits(void **state)
@@ -428,6 +478,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(two_results_go_into_arrays),
         cmocka_unit_test(quotients_of_complex_numbers_are_exact),
         cmocka_unit_test(averages_need_weights),
+        cmocka_unit_test(weights_may_sum_to_zero),
+        cmocka_unit_test(nothing_has_no_extent),
         cmocka_unit_test(dtypes_have_numpys_limits),
         cmocka_unit_test(masked_places_of_small_integers),
         simulated_test(masked_places_of_small_integers),

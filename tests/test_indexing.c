@@ -720,6 +720,59 @@ static void bad_calls_are_errors(void **state)
 
 /* ---- Launches ---- */
 
+/* Rows of 4 KB and more move as vectors, all of up to eight pieces in one launch: from any address
+ * to any, and from pieces that are neighbours in memory. */
+static void long_rows_join_in_vectors(void **state)
+{
+    static const ga_dtype dtypes[] = {GA_UINT8, GA_INT16, GA_FLOAT32, GA_COMPLEX64};
+    (void)state;
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        GA_SCOPE {
+            const int length = 4096 / (int)ga_dtype_size(dtypes[d]) + 3;
+            gpuarray *x = ga_astype(counting(GA_SHAPE(3, 3 * length)), dtypes[d]),
+                     *a = ga_slice(x, ":, :%d", length),
+                     *b = ga_slice(x, ":, %d:%d", length, 2 * length),
+                     *c = ga_slice(x, ":, %d:", 2 * length);
+            int before = simulated.launches;
+            gpuarray *wide = ga_concatenate(GA_ARRAYS(b, c, a, a), GA_AXIS(1)),
+                     *again = ga_concatenate(GA_ARRAYS(a, b, c), GA_AXIS(1)),
+                     *tall = ga_concatenate(GA_ARRAYS(c, a)),
+                     *deep = ga_stack(GA_ARRAYS(a, c, b, a), GA_AXIS(1));
+            assert_int_equal(simulated.launches - before, 4);
+            assert_true(ga_array_equal(again, x));
+            assert_true(ga_array_equal(ga_slice(wide, ":, :%d", 2 * length),
+                                       ga_slice(x, ":, %d:", length)));
+            for (int k = 2; k < 4; k++)
+                assert_true(
+                    ga_array_equal(ga_slice(wide, ":, %d:%d", k * length, (k + 1) * length), a));
+            assert_true(ga_array_equal(ga_slice(tall, ":3"), c));
+            assert_true(ga_array_equal(ga_slice(tall, "3:"), a));
+            assert_true(ga_array_equal(ga_slice(deep, ":, 1"), c));
+            assert_true(ga_array_equal(ga_slice(deep, ":, 2"), b));
+            assert_true(ga_array_equal(ga_slice(deep, ":, 3"), a));
+            assert_int_equal(ga_error(), GA_OK);
+        }
+}
+
+/* Pieces of a megabyte are one launch too, unless they are many. */
+static void large_pieces_are_one_launch(void **state)
+{
+    (void)state;
+    GA_SCOPE {
+        const gpuarray *many[9];
+        gpuarray *x = ga_zeros(GA_UINT8, GA_SHAPE(256, 4100));
+        for (int k = 0; k < 9; k++)
+            many[k] = x;
+        int before = simulated.launches;
+        assert_non_null(ga_concatenate(8, many, GA_AXIS(1)));
+        assert_non_null(ga_stack(4, many));
+        assert_int_equal(simulated.launches - before, 2);
+        assert_non_null(ga_concatenate(9, many, GA_AXIS(1)));
+        assert_int_equal(simulated.launches - before, 11);
+        assert_int_equal(ga_error(), GA_OK);
+    }
+}
+
 static void joins_are_one_launch(void **state)
 {
     (void)state;
@@ -839,6 +892,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(bad_calls_are_errors),
         cmocka_unit_test(allocations_may_fail),
         simulated_test(joins_are_one_launch),
+        simulated_test(long_rows_join_in_vectors),
+        simulated_test(large_pieces_are_one_launch),
         simulated_test(arrays_join),
         simulated_test(many_arrays_join),
         simulated_test(elements_move),

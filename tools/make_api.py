@@ -96,7 +96,7 @@ def is_public(block):
 def wanted_lines(block):
     block = re.sub(r'^static inline [^\n]*_\([^\n]*\)\n\{.*?^\}\n?', '', block, flags=re.M | re.S)
     block = re.sub(r'^static inline ([^\n]*)\n\{.*?^\}\n?', r'\1;\n', block, flags=re.M | re.S)
-    block = re.sub(r'^#define GA_\w+(?:_ONE|_MANY|_MORE|_OVER|_\d|PARTS\d+|VALUES\d+)\b(.*\\\n)*.*\n?', '', block,
+    block = re.sub(r'^#define GA_\w+(?:_ONE|_MANY|_MORE|_OVER|_\d|EACH\d+)\b(.*\\\n)*.*\n?', '', block,
                    flags=re.M)
     block = re.sub(r'^#define (?:\w+_|ga_\w+)\b(.*\\\n)*.*\n?', '', block, flags=re.M)
     block = re.sub(r'^(#define GA_\w+(?:\([^)]*\))?)\s(?!\d+$)(.*\\\n)*.*\n?', r'\1\n', block, flags=re.M)

@@ -37,7 +37,7 @@ DTYPES = ['bool', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32'
           'float32', 'float64', 'complex64', 'complex128', 'float8_e4m3fn', 'float8_e5m2']
 FEW = ['bool', 'int32', 'int64', 'uint8', 'float16', 'float32', 'float64', 'complex64']
 OWN = {'GA_API', 'GA_BEGIN_DECLS', 'GA_END_DECLS', 'GA_PRINTF', 'GA_DTYPE', 'GA_BROADCAST', 'GA_CALL_SITES'}
-CHOICE = re.compile(r'_(ONE|MANY|MORE|OVER|\d+)$|OVER$|^GA_(PARTS|VALUES|SHAPE)\d+$')
+CHOICE = re.compile(r'_(ONE|MANY|MORE|OVER|\d+)$|OVER$|^GA_(EACH|SHAPE)\d+$')
 BEHIND = ('_into', '_with', '_values', '_parts', '_args', '_at')    # of a name whose example is the other's
 
 

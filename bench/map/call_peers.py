@@ -18,7 +18,10 @@ TORCH = {
     'intersect1d': None, 'digitize': 'np.bucketize(x, points)', 'histogram': 'np.histc(x, 50)',
     'histogram_range': 'np.histc(x, 256, 0, 1)', 'interp': None, 'interp_ascending': None,
     'put': 'out.put_(order, y)', 'add_at': 'sums.index_add_(0, wide, y)', 'nonzero': 'mask.nonzero()',
-    'concatenate': 'np.cat((x, y))', 'pad': 'np.nn.functional.pad(m, (1, 1, 1, 1))', 'tile': 'x.tile(3)',
+    'rows_take': 'm.index_select(0, some_rows)', 'columns_take': 'm.index_select(1, some_columns)',
+    'rows_take_along': 'm.take_along_dim(places, 1)',
+    'concatenate': 'np.cat((x, y))', 'rows_concatenate': 'np.cat((m, m), 1)',
+    'pad': 'np.nn.functional.pad(m, (1, 1, 1, 1))', 'tile': 'x.tile(3)',
     'repeat': 'x.repeat_interleave(3)', 'transpose': 'm.t().contiguous()', 'flip': 'x.flip(0)',
     'convolve': 'np.nn.functional.conv1d(x[None, None], few.flip(0)[None, None], padding=32)',
     'correlate': 'np.nn.functional.conv1d(x[None, None], few[None, None])'}

@@ -78,7 +78,9 @@ def arrays(dtype, n, k, values='random'):
     low, high = (np.sort(x)[[n // 4, n - n // 4]] if x.dtype.kind != 'c' else x[:2])
     side = 64
     return {'x': x, 'y': y, 'm': m, 'row': m[:1].copy(), 'column': m[:, :1].copy(), 'out': np.zeros_like(x),
-            'order': rng.permutation(n), 'mask': rng.random(n) < 0.5, 'none': np.zeros(n, bool),
+            'some_rows': rng.permutation(rows), 'some_columns': rng.permutation(m.shape[1]),
+            'places': rng.integers(0, m.shape[1], m.shape), 'order': rng.permutation(n),
+            'mask': rng.random(n) < 0.5, 'none': np.zeros(n, bool),
             'low': low, 'high': high, 'points': np.sort(x[::max(n // 1000, 10)]), 'few': x[:33].copy(),
             'ascending': np.sort(x), 'table': np.sort(x[::64]), 'shares': np.array([0.25, 0.5, 0.9]),
             'rare': rng.random(n) < 0.01, 'narrow': rng.integers(0, min(n, 256), n, dtype=np.int32),

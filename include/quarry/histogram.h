@@ -151,8 +151,7 @@ GA_END_DECLS
 /* Numbers of bins and arrays of edges, as the two arguments "count, bins". */
 #define GA_BINS(...) \
     GA_NARGS_(__VA_ARGS__), \
-    (std::initializer_list<ga_value>{GA_JOIN_(GA_VALUES, \
-                                              GA_NARGS_(__VA_ARGS__))(__VA_ARGS__)}.begin())
+    (std::initializer_list<ga_value>{GA_EACH_(GA_V, __VA_ARGS__)}.begin())
 /* The options that follow the positional arguments. In C++20 they have the same spelling as in C;
  * C++17 has no designated initialisers, and takes the structs. */
 struct ga_searchsorted_rest_ {

@@ -176,20 +176,6 @@ static inline ga_part ga_part_of_index(int64_t index)
 
 GA_END_DECLS
 
-/* GA_PART_ for each of 1 to 12 arguments. */
-#define GA_PARTS1(v) GA_PART_(v)
-#define GA_PARTS2(v, ...) GA_PART_(v), GA_PARTS1(__VA_ARGS__)
-#define GA_PARTS3(v, ...) GA_PART_(v), GA_PARTS2(__VA_ARGS__)
-#define GA_PARTS4(v, ...) GA_PART_(v), GA_PARTS3(__VA_ARGS__)
-#define GA_PARTS5(v, ...) GA_PART_(v), GA_PARTS4(__VA_ARGS__)
-#define GA_PARTS6(v, ...) GA_PART_(v), GA_PARTS5(__VA_ARGS__)
-#define GA_PARTS7(v, ...) GA_PART_(v), GA_PARTS6(__VA_ARGS__)
-#define GA_PARTS8(v, ...) GA_PART_(v), GA_PARTS7(__VA_ARGS__)
-#define GA_PARTS9(v, ...) GA_PART_(v), GA_PARTS8(__VA_ARGS__)
-#define GA_PARTS10(v, ...) GA_PART_(v), GA_PARTS9(__VA_ARGS__)
-#define GA_PARTS11(v, ...) GA_PART_(v), GA_PARTS10(__VA_ARGS__)
-#define GA_PARTS12(v, ...) GA_PART_(v), GA_PARTS11(__VA_ARGS__)
-
 #ifdef __cplusplus
 struct ga_take_rest_ {
     int naxes = 0;
@@ -294,8 +280,7 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
 /* All options by name, in the order of the members. */
 #define GA_PART_(v) ga_part_(v)
 #define GA_PARTS(...)                                                                              \
-    .n = GA_NARGS_(__VA_ARGS__),                                                                   \
-    .parts = GA_LIST_(ga_part, GA_JOIN_(GA_PARTS, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__))
+    .n = GA_NARGS_(__VA_ARGS__), .parts = GA_LIST_(ga_part, GA_EACH_(GA_PART_, __VA_ARGS__))
 #define GA_INDEX_WITH_(f, ...) GA_HERE_(ga_index_add_with_(f, ga_index_add_options_{__VA_ARGS__}))
 #define GA_PUT_CALL_(f, ...) GA_HERE_(GA_JOIN_(GA_PUT_, GA_FEW_(__VA_ARGS__))(f, __VA_ARGS__))
 #define GA_PUT_1(f, args) f(args)
@@ -335,10 +320,8 @@ inline ga_status ga_put_along_(gpuarray *x, const gpuarray *indices, Value value
         long: ga_part_of_index, unsigned long: ga_part_of_index, long long: ga_part_of_index,      \
         unsigned long long: ga_part_of_index)(v)
 /* clang-format on */
-/* Parts, as the two arguments "count, parts": at most 12. */
-#define GA_PARTS_(...)                                                                             \
-    GA_NARGS_(__VA_ARGS__),                                                                        \
-        ((const ga_part[]){GA_JOIN_(GA_PARTS, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__)})
+/* Parts, as the two arguments "count, parts": at most 64. */
+#define GA_PARTS_(...) GA_NARGS_(__VA_ARGS__), ((const ga_part[]){GA_EACH_(GA_PART_, __VA_ARGS__)})
 #define ga_index(x, ...) GA_AT_(ga_index_parts, x, GA_PARTS_(__VA_ARGS__))
 #define ga_index_set(x, value, ...)                                                                \
     GA_AT_(ga_index_set_parts, x, GA_V(value), GA_PARTS_(__VA_ARGS__))

@@ -443,8 +443,7 @@ inline gpuarray *ga_trace_call_(const gpuarray *x, int64_t offset, int axis1, in
 /* The values of ga_pad() before and after all axes, or before and after each one; and the lengths.
  */
 #define GA_PAD_VALUES(...)                                                                         \
-    .nvalues = GA_NARGS_(__VA_ARGS__),                                                             \
-    .values = GA_LIST_(ga_value, GA_JOIN_(GA_VALUES, GA_NARGS_(__VA_ARGS__))(__VA_ARGS__))
+    .nvalues = GA_NARGS_(__VA_ARGS__), .values = GA_LIST_(ga_value, GA_EACH_(GA_V, __VA_ARGS__))
 #define GA_PAD_LENGTHS(...)                                                                        \
     .nstat_lengths = GA_NARGS_(__VA_ARGS__), .stat_lengths = GA_LIST_(int64_t, __VA_ARGS__)
 

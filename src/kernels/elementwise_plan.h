@@ -112,8 +112,7 @@ bool ga__elementwise_lines(ga__elementwise_plan *p);
 /* ---- CUDA's spans (cuda/span_plan.c) ---- */
 
 /* Plans whole vectors of results where the body, whose formula says that it moves elements, takes
- * most of these from neighbouring places of an operand. False, with the plan unchanged, elsewhere.
- */
+ * most of these from neighbouring places of operands. False, with the plan unchanged, elsewhere. */
 bool ga__elementwise_spans(ga__elementwise_plan *p);
 
 /* ---- CUDA's descents (cuda/descent_plan.c) ---- */

@@ -7,7 +7,8 @@
 
 typedef ga__elementwise_plan plan;
 
-/* The operand whose elements move, if no other does anything but say where it is. */
+/* One of the operands whose elements move, if all have one dtype and other operands only say where
+ * the elements are. */
 static const ga__operand *moved_operand(const plan *p)
 {
     const ga__operand *moved = NULL;
@@ -15,7 +16,8 @@ static const ga__operand *moved_operand(const plan *p)
         const ga__operand *operand = &p->operands[k];
         if (!operand->array || operand->access == GA__COORDINATE || operand->writes)
             continue;
-        if (moved || operand->access != GA__PLACED || !operand->high)
+        if (operand->access != GA__PLACED || !operand->high ||
+            (moved && moved->array->dtype != operand->array->dtype))
             return NULL;
         moved = operand;
     }

@@ -75,7 +75,7 @@ static const recipe recipes[GA__ROW_END] = {
     [GA__ROW_ptp] =
         {NULL,
          "w ? x : T(ga::lowest<ga_part0::E>()), ga_part1::T(w ? x : T(ga::highest<ga_part0::E>()))",
-         "ga_part0::T(a.part0 - a.part1)",
+         "ga::distance_of(a.part1, a.part0)",
          {&ga__rows[GA__ROW_max].part, &ga__rows[GA__ROW_min].part}},
     [GA__ROW_argmin] = PLACE(argmin, "highest", "w"),
     [GA__ROW_argmax] = PLACE(argmax, "lowest", "w"),

@@ -65,7 +65,7 @@ bool ga__exact_plan(const ga__indexing *g, ga_value value, ga_dtype loop, ga__su
     const int64_t parts = compute == GA_COMPLEX64 ? 2 : 1;
     const int64_t room = tuples <= BLOCK_TUPLES ? FEW_BYTES : MORE_BYTES + tuples * TUPLE_BYTES;
     const int64_t most = room / (int64_t)sizeof(uint64_t) / (p.digits + 1) / parts;
-    p.span = ga__scatter_span(g, &p.low);
+    p.span = ga__indexing_span(g, &p.low);
     if (p.span > most)
         return false;
     p.elements = p.span * parts;

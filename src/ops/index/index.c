@@ -1,8 +1,6 @@
 /* x[parts]: reads and writes by ranges, indices, arrays and masks. */
 #include <quarry/indexing.h>
 
-#include <stdio.h>
-
 #include "base/call.h"
 #include "base/error.h"
 #include "base/strbuf.h"
@@ -24,10 +22,9 @@ static ga_status gather_text(int count, ga__strbuf *text)
 
 static ga_status gather(const ga__indexing *g, gpuarray *out)
 {
-    static const char letters[] = "jnas";
-    char names[4 * GA__MOST_INDICES][16];
-    ga__lens to, from, position, at[GA__MOST_INDICES];
-    ga__operand operands[4 + 4 * GA__MOST_INDICES + GA__CHECKED_OPERANDS];
+    ga__index_operands memory[GA__MOST_INDICES];
+    ga__lens to, from, position;
+    ga__operand operands[3 + GA__INDEX_OPERANDS * GA__MOST_INDICES + GA__CHECKED_OPERANDS];
     ga__checked checked;
     ga__strbuf text = GA__STRBUF_INIT;
     int64_t strides[GA_MAX_NDIM];
@@ -39,20 +36,8 @@ static ga_status gather(const ga__indexing *g, gpuarray *out)
     ga__indexing_position(g, strides);
     ga__lens_set(&position, NULL, g->ndim, g->shape, strides, 0);
     operands[n++] = ga__lens_operand("p", &position, GA__COORDINATE, false);
-    for (int k = 0; k < g->count; k++) {
-        char(*name)[16] = &names[4 * k];
-        for (int j = 0; j < 4; j++)
-            snprintf(name[j], sizeof *name, "%c%d", letters[j], k);
-        const ga__indexed *index = &g->index[k];
-        ga__indexing_strides(g, k, strides);
-        ga__lens_set_typed(&at[k], index->array, g->ndim, g->shape, strides, 0);
-        operands[n] = ga__lens_operand(name[0], &at[k], GA__VALUE, false);
-        operands[n++].type = GA_INT64;
-        operands[n++] = ga__integer_operand(name[1], index->length);
-        operands[n++] = ga__integer_operand(name[2], index->axis);
-        operands[n++] =
-            ga__integer_operand(name[3], index->stride / (int64_t)ga__dtype_size(g->x->dtype));
-    }
+    for (int k = 0; k < g->count; k++, n += GA__INDEX_OPERANDS)
+        ga__index_operands_set(&memory[k], g, k, 0, g->ndim, operands + n);
     n = ga__checked_begin(&checked, "index", out->buffer->device, operands, n);
     ga_status status = n < 0 ? ga_error() : gather_text(g->count, &text);
     const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_INDEX, (unsigned)g->count),

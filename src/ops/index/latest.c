@@ -20,7 +20,7 @@ bool ga__latest_plan(const ga__indexing *g, const int64_t *steps, ga_value value
         tuples == 0)
         return false;
     ga__latest p = {.bits = ga__value_bits(g->x->dtype)};
-    p.span = ga__scatter_span(g, &p.low);
+    p.span = ga__indexing_span(g, &p.low);
     if (ga__bits_of((uint64_t)tuples) + p.bits > LONG_BITS)
         p.bits = 0;
     p.word = ga__bits_of((uint64_t)tuples) + p.bits <= SHORT_BITS ? GA_UINT32 : GA_UINT64;

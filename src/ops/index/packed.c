@@ -18,7 +18,7 @@ static bool is_array(ga_value value)
 static ga__packed form_of(const ga__indexing *g, ga_value value, bool values)
 {
     ga__packed p = {.words = NULL};
-    p.span = ga__scatter_span(g, &p.low);
+    p.span = ga__indexing_span(g, &p.low);
     p.has_values = values && is_array(value) && g->ndim == g->index_ndim &&
                    ga__value_bits(value.as.array->dtype) > 0;
     const int key_bits = ga__bits_of((uint64_t)p.span); /* all ones are no key */

@@ -1,26 +1,32 @@
 /* x[parts] taken apart: the axes that ranges leave, and the arrays of indices. */
 #include "ops/index/parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
+#include "ops/convert.h"
+#include "ops/elementwise_op.h"
 #include "ops/slice.h"
 
 /* Parts without an ellipsis: each is one axis of the view, or a new one. */
 typedef struct written {
     const char *name; /* of the function, for messages */
     int count;
-    ga_range range[2 * GA_MAX_NDIM + 1];
+    ga_range range[GA__MOST_INDEX_PARTS];
     int gap; /* the part before which an ellipsis of no axes stands; 0: none does */
-    int index[2 * GA_MAX_NDIM + 1]; /* which array of indices it is; WHOLE or NUMBER otherwise */
+    int index[GA__MOST_INDEX_PARTS]; /* which array of indices it is; WHOLE or NUMBER otherwise */
+    int arrays;
+    ga__indexed array[GA__MOST_INDEX_PARTS];
 } written;
 
 enum { WHOLE = -1, NUMBER = -2 };
 
 static ga_status add_part(written *w, ga_range range, int index)
 {
-    if (w->count == 2 * GA_MAX_NDIM + 1)
-        return ga__fail(GA_ERR_INDEX, "%s: more than %d parts", w->name, 2 * GA_MAX_NDIM + 1);
+    if (w->count == GA__MOST_INDEX_PARTS)
+        return ga__fail(GA_ERR_INDEX, "%s: more than %d parts", w->name, GA__MOST_INDEX_PARTS);
     w->range[w->count] = range;
     w->index[w->count++] = index;
     return GA_OK;
@@ -28,13 +34,12 @@ static ga_status add_part(written *w, ga_range range, int index)
 
 /* An array of indices of an axis: GA_ALL, or GA_NEWAXIS for one of length 1 that x does not have.
  */
-static ga_status add_index(ga__indexing *g, written *w, const gpuarray *array, ga_range axis)
+static ga_status add_index(written *w, const gpuarray *array, ga_range axis)
 {
-    if (g->count == GA__MOST_INDICES)
-        return ga__fail(GA_ERR_UNSUPPORTED, "%s: more than %d arrays of indices", w->name,
-                        GA__MOST_INDICES);
-    g->index[g->count].array = array;
-    return add_part(w, axis, g->count++);
+    const ga_status status = add_part(w, axis, w->arrays);
+    if (status == GA_OK)
+        w->array[w->arrays++].array = array;
+    return status;
 }
 
 /* One truth chooses index 0 of a new axis, or nothing. */
@@ -44,7 +49,7 @@ static ga_status add_truth(ga__indexing *g, written *w, const gpuarray *truth)
     if (!chosen)
         return ga_error();
     g->owned[g->nowned++] = chosen;
-    return add_index(g, w, chosen, GA_NEWAXIS);
+    return add_index(w, chosen, GA_NEWAXIS);
 }
 
 /* A mask becomes the indices of its true elements. `axis`: the first one that it takes. */
@@ -66,7 +71,7 @@ static ga_status add_mask(ga__indexing *g, written *w, const gpuarray *mask, int
     for (int k = 0; k < mask->ndim; k++)
         g->owned[g->nowned++] = found[k];
     for (int k = 0; k < mask->ndim && status == GA_OK; k++)
-        status = add_index(g, w, found[k], GA_ALL);
+        status = add_index(w, found[k], GA_ALL);
     return status;
 }
 
@@ -127,7 +132,7 @@ static ga_status write_parts(ga__indexing *g, int n, const ga_part *parts, int r
         if (part->is_array && part->array->dtype == GA_BOOL)
             status = add_mask(g, w, part->array, axis);
         else if (part->is_array)
-            status = add_index(g, w, part->array, GA_ALL);
+            status = add_index(w, part->array, GA_ALL);
         else if (kind == 3) {
             w->gap = rest == 0 ? w->count : 0;
             status = write_whole(w, rest);
@@ -140,14 +145,13 @@ static ga_status write_parts(ga__indexing *g, int n, const ga_part *parts, int r
 }
 
 /* The common shape of the indices. */
-static ga_status broadcast_indices(const ga__indexing *g, const char *name, int *ndim,
-                                   int64_t *shape)
+static ga_status broadcast_indices(const written *w, int *ndim, int64_t *shape)
 {
     *ndim = 0;
-    for (int k = 0; k < g->count; k++) {
-        const gpuarray *a = g->index[k].array;
+    for (int k = 0; k < w->arrays; k++) {
+        const gpuarray *a = w->array[k].array;
         if (!ga__broadcast_shape(ndim, shape, a->ndim, a->shape))
-            return ga__fail(GA_ERR_SHAPE, "%s: indices of shapes %s and %s %s", name,
+            return ga__fail(GA_ERR_SHAPE, "%s: indices of shapes %s and %s %s", w->name,
                             ga__shape_text(*ndim, shape), ga__shape_text(a->ndim, a->shape),
                             ga__broadcast_problem(*ndim, shape, a->ndim, a->shape));
     }
@@ -174,7 +178,7 @@ static int place_indices(const written *w)
 }
 
 /* The result's axes: those of the ranges, with the indices' put in at g->first. */
-static ga_status lay_out(ga__indexing *g, const char *name, const written *w, const ga__slice *view,
+static ga_status lay_out(ga__indexing *g, written *w, const ga__slice *view,
                          const int64_t *index_shape)
 {
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
@@ -182,7 +186,7 @@ static ga_status lay_out(ga__indexing *g, const char *name, const written *w, co
     for (int k = 0, source = 0; k < w->count; k++) {
         const bool number = w->index[k] == NUMBER;
         if (w->index[k] >= 0) {
-            ga__indexed *index = &g->index[w->index[k]];
+            ga__indexed *index = &w->array[w->index[k]];
             index->axis = source;
             index->length = view->shape[axis];
             index->stride = view->strides[axis];
@@ -194,7 +198,7 @@ static ga_status lay_out(ga__indexing *g, const char *name, const written *w, co
         source += w->range[k].kind <= 1;
     }
     if (plain + g->index_ndim > GA_MAX_NDIM)
-        return ga__fail(GA_ERR_INDEX, "%s: the result has more than %d dimensions", name,
+        return ga__fail(GA_ERR_INDEX, "%s: the result has more than %d dimensions", w->name,
                         GA_MAX_NDIM);
     g->ndim = plain + g->index_ndim;
     for (int k = 0, own = 0; k < g->ndim; k++) {
@@ -206,23 +210,130 @@ static ga_status lay_out(ga__indexing *g, const char *name, const written *w, co
 }
 
 /* Raises for an axis of no elements that an array indexes. */
-static ga_status check_lengths(const ga__indexing *g, const char *name)
+static ga_status check_lengths(const written *w)
 {
-    for (int k = 0; k < g->count; k++)
-        if (g->index[k].length == 0 && g->index[k].array->size > 0)
-            return ga__fail(GA_ERR_INDEX, "%s: axis %d has no elements", name, g->index[k].axis);
+    for (int k = 0; k < w->arrays; k++)
+        if (w->array[k].length == 0 && w->array[k].array->size > 0)
+            return ga__fail(GA_ERR_INDEX, "%s: axis %d has no elements", w->name, w->array[k].axis);
+    return GA_OK;
+}
+
+/* ---- Many arrays ---- */
+
+/* Adds the offsets that `count` indices give to the places; where one is out of range, the place is
+ * too. */
+static ga_status offsets_text(int count, ga__strbuf *text)
+{
+    for (int k = 0; k < count; k++)
+        ga__strbuf_addf(text, "const long long k%d = ga::within(j%d, n%d, fault, call, a%d, p);\n",
+                        k, k, k, k);
+    ga__strbuf_add(text, "r = (r");
+    for (int k = 0; k < count; k++)
+        ga__strbuf_addf(text, " | k%d", k);
+    ga__strbuf_add(text, ") < 0 ? (long long)(1ull << 63) : r");
+    for (int k = 0; k < count; k++)
+        ga__strbuf_addf(text, " + k%d * s%d", k, k);
+    return text->failed ? GA_ERR_MEMORY : GA_OK;
+}
+
+/* Adds the offsets of g's indices, in elements. */
+static ga_status add_offsets(const char *name, const ga__indexing *g, gpuarray *places)
+{
+    ga__index_operands memory[GA__MOST_INDICES];
+    ga__operand operands[2 + GA__INDEX_OPERANDS * GA__MOST_INDICES + GA__CHECKED_OPERANDS];
+    ga__lens sums, position;
+    ga__checked checked;
+    ga__strbuf text = GA__STRBUF_INIT;
+    int64_t strides[GA_MAX_NDIM];
+    int n = 2;
+    ga__indexing_position(g, strides);
+    ga__lens_set(&position, NULL, places->ndim, places->shape, strides + g->first, 0);
+    ga__lens_set_typed(&sums, places, places->ndim, places->shape, places->strides, 0);
+    operands[0] = ga__lens_operand("r", &sums, GA__VALUE, true);
+    operands[0].reads = true;
+    operands[1] = ga__lens_operand("p", &position, GA__COORDINATE, false);
+    for (int k = 0; k < g->count; k++, n += GA__INDEX_OPERANDS)
+        ga__index_operands_set(&memory[k], g, k, g->first, g->index_ndim, operands + n);
+    n = ga__checked_begin(&checked, name, g->x->buffer->device, operands, n);
+    ga_status status = n < 0 ? ga_error() : offsets_text(g->count, &text);
+    const ga__formula formula = {.id = GA__FAMILY_ID(GA__FAMILY_INDEX, 256u + (unsigned)g->count),
+                                 .name = "index_places",
+                                 .body = text.text};
+    if (status == GA_OK)
+        status = ga__elementwise(&formula, g->x->buffer->device, places->ndim, places->shape, n,
+                                 operands);
+    ga__strbuf_reset(&text);
+    return n < 0 ? status : ga__checked_end(&checked, status);
+}
+
+/* As many arrays from number `from` on as a kernel takes. */
+static ga__indexing group_of(const ga__indexing *g, const written *w, int from)
+{
+    ga__indexing group = *g;
+    group.count = w->arrays - from < GA__MOST_INDICES ? w->arrays - from : GA__MOST_INDICES;
+    memcpy(group.index, w->array + from, sizeof(ga__indexed) * (size_t)group.count);
+    return group;
+}
+
+/* The places that the arrays can name, in elements; *low is the lowest one. */
+static int64_t span_of(const ga__indexing *g, const written *w, int64_t *low)
+{
+    int64_t span = 1;
+    *low = 0;
+    for (int k = 0; k < w->arrays; k += GA__MOST_INDICES) {
+        int64_t least;
+        const ga__indexing group = group_of(g, w, k);
+        span += ga__indexing_span(&group, &least) - 1;
+        *low += least;
+    }
+    return span;
+}
+
+/* Makes one array of indices of all: places in memory from the lowest one on. */
+static ga_status unite_indices(ga__indexing *g, const written *w)
+{
+    const int64_t size = (int64_t)ga__dtype_size(g->x->dtype);
+    int64_t low, span = span_of(g, w, &low);
+    gpuarray *places =
+        ga__array_new(w->name, g->x->buffer->device, GA_INT64, g->index_ndim, g->shape + g->first);
+    if (!places)
+        return ga_error();
+    g->owned[g->nowned++] = places;
+    g->index[0] = (ga__indexed){places, w->array[w->arrays - 1].axis, span, size};
+    g->count = 1;
+    if (places->size == 0)
+        return GA_OK;
+    g->offset += low * size;
+    ga_status status = ga__fill_elements(places, ga_value_signed(GA_INT64, -low));
+    for (int k = 0; k < w->arrays && status == GA_OK; k += GA__MOST_INDICES) {
+        const ga__indexing group = group_of(g, w, k);
+        status = add_offsets(w->name, &group, places);
+    }
+    return status;
+}
+
+/* Gives the arrays of indices to g. */
+static ga_status keep_indices(ga__indexing *g, const written *w)
+{
+    if (w->arrays > GA__MOST_INDICES)
+        return unite_indices(g, w);
+    g->count = w->arrays;
+    memcpy(g->index, w->array, sizeof(ga__indexed) * (size_t)w->arrays);
     return GA_OK;
 }
 
 ga_status ga__indexing_init(ga__indexing *g, const char *name, const gpuarray *x, int n,
                             const ga_part *parts, gpuarray **view)
 {
-    written w = {.name = name};
+    written w;
     ga__slice slice;
     int64_t index_shape[GA_MAX_NDIM];
     int taken;
     *view = NULL;
-    *g = (ga__indexing){.x = x};
+    g->x = x;
+    g->count = g->nowned = 0;
+    w.name = name;
+    w.count = w.arrays = w.gap = 0;
     if (!x)
         return ga__fail(GA_ERR_INVALID, "%s: the array is NULL", name);
     if (n < 0 || (n > 0 && !parts))
@@ -236,15 +347,17 @@ ga_status ga__indexing_init(ga__indexing *g, const char *name, const gpuarray *x
     if (status != GA_OK)
         return status;
     g->offset = slice.offset;
-    if (g->count == 0) {
+    if (w.arrays == 0) {
         *view = ga__array_view(x, x->dtype, slice.ndim, slice.shape, slice.strides, slice.offset);
         return *view ? GA_OK : ga_error();
     }
     g->first = place_indices(&w);
-    status = broadcast_indices(g, name, &g->index_ndim, index_shape);
+    status = broadcast_indices(&w, &g->index_ndim, index_shape);
     if (status == GA_OK)
-        status = lay_out(g, name, &w, &slice, index_shape);
-    return status == GA_OK ? check_lengths(g, name) : status;
+        status = lay_out(g, &w, &slice, index_shape);
+    if (status == GA_OK)
+        status = check_lengths(&w);
+    return status == GA_OK ? keep_indices(g, &w) : status;
 }
 
 void ga__indexing_reset(ga__indexing *g)
@@ -268,6 +381,24 @@ ga_status ga__indexing_separate(ga__indexing *g)
     return GA_OK;
 }
 
+void ga__index_operands_set(ga__index_operands *memory, const ga__indexing *g, int k, int first,
+                            int ndim, ga__operand *operands)
+{
+    static const char letters[] = "jnas";
+    const ga__indexed *index = &g->index[k];
+    int64_t strides[GA_MAX_NDIM];
+    for (int j = 0; j < GA__INDEX_OPERANDS; j++)
+        snprintf(memory->names[j], sizeof *memory->names, "%c%d", letters[j], k);
+    ga__indexing_strides(g, k, strides);
+    ga__lens_set_typed(&memory->array, index->array, ndim, g->shape + first, strides + first, 0);
+    operands[0] = ga__lens_operand(memory->names[0], &memory->array, GA__VALUE, false);
+    operands[0].type = GA_INT64;
+    operands[1] = ga__integer_operand(memory->names[1], index->length);
+    operands[2] = ga__integer_operand(memory->names[2], index->axis);
+    operands[3] =
+        ga__integer_operand(memory->names[3], index->stride / (int64_t)ga__dtype_size(g->x->dtype));
+}
+
 void ga__indexing_strides(const ga__indexing *g, int k, int64_t *strides)
 {
     const gpuarray *a = g->index[k].array;
@@ -280,6 +411,18 @@ void ga__indexing_position(const ga__indexing *g, int64_t *strides)
 {
     memset(strides, 0, sizeof(int64_t) * GA_MAX_NDIM);
     ga__contiguous_strides(g->index_ndim, g->shape + g->first, 1, strides + g->first);
+}
+
+int64_t ga__indexing_span(const ga__indexing *g, int64_t *low)
+{
+    const int64_t size = (int64_t)ga__dtype_size(g->x->dtype);
+    int64_t high = 0;
+    *low = 0;
+    for (int k = 0; k < g->count; k++) {
+        const int64_t reach = (g->index[k].length - 1) * (g->index[k].stride / size);
+        *(reach < 0 ? low : &high) += reach;
+    }
+    return high - *low + 1;
 }
 
 int64_t ga__indexing_tuples(const ga__indexing *g)

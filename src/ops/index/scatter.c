@@ -112,22 +112,10 @@ bool ga__claims_are_far(const ga__indexing *g, const int64_t *steps)
            (size_t)count_places(&s, &mask) > device->cache_bytes / sizeof(int64_t);
 }
 
-int64_t ga__scatter_span(const ga__indexing *g, int64_t *low)
-{
-    const int64_t size = (int64_t)ga__dtype_size(g->x->dtype);
-    int64_t high = 0;
-    *low = 0;
-    for (int k = 0; k < g->count; k++) {
-        const int64_t reach = (g->index[k].length - 1) * (g->index[k].stride / size);
-        *(reach < 0 ? low : &high) += reach;
-    }
-    return high - *low + 1;
-}
-
 ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_keys *keys)
 {
     ga__scattering s = {.name = name, .g = g, .mode = GA_RAISE, .table = keys->keys};
-    keys->span = ga__scatter_span(g, &keys->low);
+    keys->span = ga__indexing_span(g, &keys->low);
     s.low = keys->low;
     return ga__scatter_run(&s, GA__STEP_KEYS);
 }

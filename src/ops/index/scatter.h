@@ -21,10 +21,6 @@ typedef struct ga__tuple_keys {
 } ga__tuple_keys;
 ga_status ga__scatter_keys(const char *name, const ga__indexing *g, ga__tuple_keys *keys);
 
-/* The same numbers without a launch: how many elements lie between the lowest and the highest that
- * tuples can name, both counted. */
-int64_t ga__scatter_span(const ga__indexing *g, int64_t *low);
-
 /* All keys: those of the indices, and of the axes that the tuples name besides, by the `steps` of
  * ga__scatter(). INT64_MAX if they are more. */
 int64_t ga__count_keys(const ga__indexing *g, const int64_t *steps);

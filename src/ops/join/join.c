@@ -1,4 +1,4 @@
-/* Joins arrays along an axis: in one launch, or, of large pieces, with a copy for each. */
+/* Joins arrays along an axis: in one launch, or, of many large pieces, with a copy for each. */
 #include "ops/join/join.h"
 
 #include <stdio.h>
@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "kernels/request.h"
 #include "model/promote.h"
 #include "ops/convert.h"
 #include "ops/elementwise_op.h"
@@ -18,6 +19,9 @@
  * each run of neighbouring bytes fills whole lines of memory. */
 #define LARGE_PIECE ((int64_t)1 << 20)
 #define LONG_RUN 4096
+
+/* One launch takes no longer for these pieces, if vectors move from each. */
+#define MOST_SPANS 8
 
 /* The same on the host, where a launch takes as long as some hundred elements. */
 #define LARGE_HOST_PIECE 512
@@ -128,6 +132,18 @@ static int add_ends(int count, const int64_t *end, bool wide, char (*names)[16],
     return n;
 }
 
+/* Whether a kernel on CUDA moves vectors: all but those at the ends of rows and of pieces. */
+static bool moves_in_spans(int count, const gpuarray *const *pieces, const gpuarray *out)
+{
+    if (count > MOST_SPANS || ga__on_host(out->buffer->device) || !out->contiguous ||
+        (uintptr_t)out->data % GA__VECTOR_BYTES != 0 || !ga__moves_in_spans(out))
+        return false;
+    for (int k = 0; k < count; k++)
+        if (pieces[k]->dtype != out->dtype || !ga__moves_in_spans(pieces[k]))
+            return false;
+    return ga__dtype_size(out->dtype) < GA__VECTOR_BYTES;
+}
+
 /* Joins `count` pieces by one kernel into `out`, which has just their shape. */
 static ga_status join_at_once(int count, const gpuarray *const *pieces, int axis, gpuarray *out)
 {
@@ -135,7 +151,7 @@ static ga_status join_at_once(int count, const gpuarray *const *pieces, int axis
     ga__lens result, coordinate, lenses[MOST_PIECES];
     ga__operand operands[2 + 2 * MOST_PIECES];
     ga__strbuf text = GA__STRBUF_INIT;
-    const bool wide = is_wide(out, axis);
+    const bool wide = is_wide(out, axis), spans = moves_in_spans(count, pieces, out);
     int64_t end[MOST_PIECES], start = 0;
     int n = 0;
     ga_status status = join_text(count, wide, &text);
@@ -148,12 +164,15 @@ static ga_status join_at_once(int count, const gpuarray *const *pieces, int axis
         place_piece(&lenses[k], pieces[k], out, axis, start);
         start = end[k] = start + pieces[k]->shape[axis];
         operands[n++] = ga__lens_operand(names[k], &lenses[k], GA__PLACED, false);
+        if (spans)
+            ga__operand_set_spans(&operands[n - 1], pieces[k]);
     }
     n = add_ends(count, end, wide, ends, operands, n);
     const ga__formula formula = {
         .id = GA__FAMILY_ID(GA__FAMILY_CONCATENATE, (unsigned)count + (wide ? 256u : 0u)),
         .name = "concatenate",
-        .body = text.text};
+        .body = text.text,
+        .moves = spans};
     if (status == GA_OK)
         status = ga__elementwise(&formula, out->buffer->device, out->ndim, out->shape, n, operands);
     ga__strbuf_reset(&text);
@@ -245,6 +264,8 @@ static bool joins_at_once(int count, const gpuarray *const *pieces, int axis, co
             return false;
     if (count == 1)
         return false;
+    if (moves_in_spans(count, pieces, out))
+        return true;
     for (int k = axis; k < out->ndim; k++)
         run *= out->shape[k];
     const int64_t piece = (int64_t)ga_nbytes(out) / count;
