@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -22,6 +23,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os/library.h"
 #include "base/os/process.h"
 #include "base/os/system.h"
 #include "children.h"
@@ -342,8 +344,40 @@ static void an_old_system_does_too(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
 
+/* A child has another name, which is no path, and runs elsewhere. */
+static void the_code_knows_its_folder(void **state)
+{
+    (void)state;
+    char own[PATH_MAX], told[PATH_MAX] = "", program[64];
+    int ends[2], status = 0;
+    snprintf(program, sizeof program, "/proc/%d/exe", (int)getpid());
+    assert_true(ga__own_folder(own, sizeof own));
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        if (chdir("/") == 0)
+            execl(program, "nobody", "--folder", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    assert_true(read(ends[0], told, sizeof told - 1) > 0);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_string_equal(told, own);
+}
+
+static int tell_folder(void)
+{
+    char own[PATH_MAX];
+    return ga__own_folder(own, sizeof own) && fputs(own, stdout) >= 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--folder") == 0)
+        return tell_folder();
     const struct CMUnitTest tests[] = {
         TEST(the_end_and_the_output_are_told),
         TEST(no_descriptor_is_inherited_by_accident),
@@ -355,6 +389,7 @@ int main(int argc, char **argv)
         TEST(the_program_starts_with_fresh_signals),
         TEST(long_output_keeps_both_ends),
         TEST(nobody_waits_for_a_process_in_the_background),
+        TEST(the_code_knows_its_folder),
         TEST(a_program_that_hangs_is_stopped_with_its_children),
         TEST(the_watch_stops_a_program),
         TEST(an_old_system_does_too),

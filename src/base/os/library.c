@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,10 +155,14 @@ static bool load_from(ga__library *l, const char *path, bool any)
 
 bool ga__own_folder(char *folder, size_t size)
 {
-    Dl_info where = {0};
+    Dl_info where;
+    struct link_map *map = NULL;
     char path[PATH_MAX];
-    if (dladdr((const void *)ga__cuda_folders, &where) == 0 || where.dli_fname == NULL ||
-        realpath(where.dli_fname, path) == NULL)
+    if (dladdr1((const void *)ga__cuda_folders, &where, (void **)&map, RTLD_DL_LINKMAP) == 0)
+        return false;
+    /* The program itself has no name there, and the one that it was called by need not be a path.
+     */
+    if (realpath(*map->l_name == '\0' ? "/proc/self/exe" : map->l_name, path) == NULL)
         return false;
     *strrchr(path, '/') = '\0';
     return (size_t)snprintf(folder, size, "%s", path) < size;
