@@ -106,6 +106,7 @@ static void fill_strides(ga__record *record, const variant *v, int step, size_t 
     ga__record_set(record, GA__KEY(strided), "1");
     set_step(record, GA__KEY(inner), step, 0, first_word);
     set_step(record, GA__KEY(near), step, 0, first_word);
+    ga__record_set_flag(record, GA__KEY(repeated), step == STEP_ZERO);
     if (v->head.tiled)
         set_step(record, GA__KEY(inner1), step, 1, first_word + 1);
     for (int axis = 0; axis < (int)v->head.ndim; axis++) {
