@@ -61,7 +61,8 @@ void expect_same(const char *text, const char *what, const gpuarray *got, const 
     assert_int_equal(ga_to_host(wanted, b, ga_nbytes(wanted)), GA_OK);
     const double tolerance = ga_dtype_of(got) == GA_FLOAT64   ? 1e-13
                              : ga_dtype_of(got) == GA_FLOAT32 ? 4e-6
-                                                              : 4e-3;
+                             : ga_dtype_of(got) == GA_FLOAT16 ? 4e-3
+                                                              : 0x1p-7; /* one ulp of bfloat16 */
     for (int64_t k = 0; k < ga_size(got); k++) {
         const double g = number_at(got, a, k), w = number_at(wanted, b, k);
         if (g != w && !(isnan(g) && isnan(w)) && !(fabs(g - w) <= tolerance * (fabs(w) + 1)))
