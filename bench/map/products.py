@@ -75,7 +75,7 @@ def add_torch(rows, on_cpu):
         except RuntimeError as why:  # of dtypes without a product, or memory
             print(f"PyTorch: {row['dtype']} {numbers}: {str(why).splitlines()[0]}")
             continue
-        row['torch_us'], row['ratio'] = f'{us:.2f}', f"{float(row['us']) / us:.3f}"
+        row['torch_us'], row['ratio'] = f'{us:.2f}', f"{float(row['us']) / us:.4g}"
 
 
 def report(rows):
