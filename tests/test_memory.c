@@ -10,6 +10,7 @@
 #include "array_support.h"
 #include "base/alloc.h"
 #include "golden.h"
+#include "random.h"
 #include "run.h"
 
 static int clear(void **state)
@@ -49,6 +50,26 @@ static void arrays_are_counted(void **state)
     assert_true(stats().held >= before.used + 8000000); /* kept for the next request */
     assert_int_equal(ga_memory_trim(NULL), GA_OK);
     assert_true(stats().held < before.used + 8000000);
+}
+
+/* Results whose lengths depend on values: each is a little shorter or longer than the one before,
+ * which is freed after it. */
+static void near_lengths_take_the_same_memory(void **state)
+{
+    (void)state;
+    const size_t nbytes = (size_t)64 << 20;
+    uint64_t seed = 7;
+    assert_int_equal(ga_memory_trim(NULL), GA_OK);
+    const ga_memory_stats before = stats();
+    gpuarray *last = NULL;
+    for (int k = 0; k < 50; k++) {
+        const int64_t n = (int64_t)nbytes + random_below(&seed, 1 << 16);
+        ga_replace(&last, ga_empty(GA_UINT8, GA_SHAPE(n)));
+        assert_non_null(last);
+        assert_true(stats().held <= before.held + 3 * nbytes);
+    }
+    ga_free(last);
+    assert_int_equal(ga_memory_trim(NULL), GA_OK);
 }
 
 /* The message of an array that does not fit names it, and the largest arrays with their makers. */
@@ -395,6 +416,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(arrays_are_counted),
+        TEST(near_lengths_take_the_same_memory),
         TEST(out_of_memory_shows_what_fills_it),
         TEST(the_report_lists_the_ten_largest_arrays),
         TEST(a_limit_is_kept_and_named),

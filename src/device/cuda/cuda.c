@@ -218,8 +218,12 @@ static int64_t memory_rate(int index)
     return 2 * (int64_t)kilohertz * (bits / CHAR_BIT) / 1000;
 }
 
+/* The part of the device's memory that a stream may keep in large blocks. */
+#define LARGE_SHARE 8
+
 static cudaError_t read_properties(ga__device *device)
 {
+    cuda_state *state = device->state;
     struct cudaDeviceProp properties;
     cudaError_t error = cudaGetDeviceProperties(&properties, device->index);
     if (error != cudaSuccess)
@@ -232,6 +236,7 @@ static cudaError_t read_properties(ga__device *device)
     device->shared_bytes = properties.sharedMemPerBlockOptin;
     device->meets = properties.cooperativeLaunch;
     device->memory_rate = memory_rate(device->index);
+    state->most_large = properties.totalGlobalMem / LARGE_SHARE;
     return cudaSuccess;
 }
 

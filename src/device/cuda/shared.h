@@ -39,6 +39,7 @@ typedef struct cuda_state {
     atomic_uint nuploads;                /* the next piece uses index nuploads % GA__UPLOADS */
     cudaMemPool_t pool;                  /* NULL if the device has none: memory comes from
                                           * cudaMalloc */
+    size_t most_large;                   /* bytes of large blocks that a stream keeps */
     char keys[2][GA__CUDA_KEY_SIZE];     /* plain, fast math */
     char cuda_key[GA__CUDA_KEY_SIZE];    /* for users' sources */
     ga__launched launched[GA__LAUNCHED]; /* since the last wait for the whole device; no lock */
@@ -73,13 +74,15 @@ cudaError_t ga__cuda_allow_shared(const ga__device *device, cudaKernel_t kernel,
 
 /* memory.c */
 cudaError_t ga__cuda_open_pool(ga__device *device);
-void ga__cuda_free_stagings(ga__device *device);
 ga_status ga__cuda_lists_open(ga__stream *stream);
 void ga__cuda_lists_close(ga__stream *stream);
 ga_status ga__cuda_alloc(ga__stream *stream, size_t nbytes, ga__memory *memory);
 void ga__cuda_free(ga__stream *stream, const ga__memory *memory);
 void ga__cuda_trim(ga__stream *stream);
 void ga__cuda_memory_state(ga__device *device, ga__memory_state *state);
+
+/* copy.c */
+void ga__cuda_free_stagings(ga__device *device);
 bool ga__cuda_reaches(ga__device *device, const void *memory);
 ga_status ga__cuda_copy(ga__stream *stream, void *to, const void *from, size_t nbytes,
                         ga__copy_kind kind);
