@@ -379,18 +379,29 @@ static void cuda_sorts_rows_of_any_length(void **state)
     check_lengths(lengths, sizeof lengths / sizeof *lengths, 3000, 5);
 }
 
-/* Passes of rows that several tiles share, of every size of elements. */
+/* Passes of rows that several tiles share, of every size of elements; the fewer processors, the
+ * larger the tiles. */
 static void cuda_sorts_long_rows(void **state)
 {
+    static const int processors[] = {1, 6, 132};
+    const int all = simulated_device.processors;
     static const ga_dtype dtypes[] = {GA_INT8,  GA_BOOL,      GA_FLOAT16, GA_FLOAT32,
                                       GA_INT64, GA_COMPLEX64, GA_UINT32,  GA_COMPLEX128};
     (void)state;
     need_simulator();
     ga__use_device(&simulated_device);
     for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {
+        simulated_device.processors = processors[k % 3];
         check_rows(dtypes[k], 1, 33000 + (int64_t)k, k % 2 ? ANY_BITS : SPECIAL, k % 3 == 1, k);
+        simulated_device.processors = processors[(k + 1) % 3];
         check_rows(dtypes[k], 2, 20500 + (int64_t)k, k % 2 ? FEW : ANY_BITS, false, k + 9);
     }
+    simulated_device.processors = 1;
+    for (int descending = 0; descending < 2; descending++) /* of -0 and NaN */
+        check_rows(GA_FLOAT32, 1, 60000, SPECIAL, descending, 40);
+    check_rows(GA_BFLOAT16, 1, 30000, SPECIAL, true, 41);
+    check_rows(GA_FLOAT8_E4M3FN, 1, 30000, SPECIAL, true, 42);
+    simulated_device.processors = all;
 }
 
 /* Without an opt-in to more shared memory, rows that exceed it take passes. */
@@ -417,7 +428,7 @@ static void check_wide(ga__device *device, ga__sort_step step)
                                 .indices = true,
                                 .wide = true,
                                 .items = 8,
-                                .block = 384};
+                                .block = 256};
     ga__record *record = ga__sort_text(&formula, &v);
     char *text = ga__fill(ga__embedded_file("sort.tmpl", strlen("sort.tmpl")), record);
     void *code = NULL;

@@ -21,9 +21,8 @@ enum {
     WARPS_BLOCK = 256,       /* threads of a block that sorts short rows, */
     MOST_ITEMS = 8,          /* elements of each thread, at most; */
     LEAST_TEAM = 8,          /* threads of a row that has as many elements */
-    PASS_BLOCK = 384,        /* threads of a tile: with the elements below, two tiles of up to 85
+    PASS_BLOCK = 256,        /* threads of a tile, one for each digit: two tiles of up to 128
                               * registers a thread fit a multiprocessor; */
-    SMALL_BLOCK = 512,       /* of one of words up to 2 bytes, which need fewer */
     COUNT_BLOCK = 512,       /* of a block that counts, */
     COUNT_WAVES = 4,         /* whose shares are few, but enough for all multiprocessors */
     STATUS_HEAD = 256,       /* bytes before the tiles' words: the counter of tickets */
@@ -231,15 +230,30 @@ static bool plan_blocks(plan *p, size_t size)
     return false;
 }
 
-/* Elements of a thread of a tile: as many loads in flight as its 85 registers allow, which also
- * hold each element's place and, with indices, its digit. */
-static int pass_items(size_t size, bool indices)
+/* Elements of a thread of a tile, at most: as many as its 128 registers allow, which also hold each
+ * element's place and, with indices, its digit. The longer a tile, the longer the runs of a digit
+ * that it writes, and the fewer counts. */
+static int most_items(size_t size, bool indices)
 {
     if (size <= 2)
-        return indices ? 14 : 16;
+        return indices ? 32 : 48;
     if (size == 4)
-        return indices ? 14 : 20;
-    return size == 8 ? (indices ? 10 : 12) : 6;
+        return indices ? 32 : 44;
+    return size == 8 ? 28 : 14;
+}
+
+static int64_t tiles_of(const plan *p, int items)
+{
+    return p->rows * ga__ceil_div(p->length, (int64_t)PASS_BLOCK * items);
+}
+
+/* Fewer elements, where the tiles would be too few for the device. */
+static int pass_items(const plan *p, size_t size)
+{
+    const int most = most_items(size, p->v.indices), processors = p->device->processors;
+    return tiles_of(p, most) >= 2 * processors       ? most
+           : 2 * tiles_of(p, most / 2) >= processors ? most / 2
+                                                     : most / 6;
 }
 
 static void plan_passes(plan *p, size_t size)
@@ -247,8 +261,8 @@ static void plan_passes(plan *p, size_t size)
     const int64_t waves = (int64_t)p->device->processors * COUNT_WAVES;
     p->way = GA__SORT_BY_PASSES;
     p->v.wide = p->length >= MOST_COUNT;
-    p->v.block = size <= 2 ? SMALL_BLOCK : PASS_BLOCK;
-    p->v.items = (uint8_t)pass_items(size, p->v.indices);
+    p->v.block = PASS_BLOCK;
+    p->v.items = (uint8_t)pass_items(p, size);
     while (exchange_bytes(p, PASS_BLOCK * p->v.items, size) + BASE_BYTES >
            exchange_room(p, PASS_BLOCK))
         p->v.items--;
