@@ -43,12 +43,27 @@ static void run_threads(void *(*body)(void *))
 enum { MOST_BLOCKS = 1000 };
 static _Atomic int runs[MOST_BLOCKS], begun, too_soon;
 
+/* What every block of a job gets. */
+typedef struct job {
+    bool in_order;
+    int64_t nblocks;
+} job;
+
+/* Until another thread has begun a block too, for a second at most. */
+static void wait_for_others(void)
+{
+    for (int k = 0; k < 1000 && begun < 2; k++)
+        usleep(1000);
+}
+
 /* In order, no more blocks are missing before one than other threads have claimed. */
 static void count_run(const void *context, int64_t block)
 {
-    const bool *in_order = context;
+    const job *j = context;
     runs[block]++;
-    too_soon += *in_order && begun++ < block - ga__pool_size();
+    too_soon += begun++ < block - ga__pool_size() && j->in_order;
+    if (block == 0 && j->nblocks > 1 && ga__pool_size() > 1)
+        wait_for_others();
 }
 
 static void every_block_runs_once(void **state)
@@ -59,7 +74,7 @@ static void every_block_runs_once(void **state)
         for (int in_order = 0; in_order < 2; in_order++) {
             memset((void *)runs, 0, sizeof runs);
             begun = too_soon = 0;
-            ga__pool_run(count_run, &(bool){in_order}, counts[k], in_order);
+            ga__pool_run(count_run, &(job){in_order, counts[k]}, counts[k], in_order);
             assert_int_equal(too_soon, 0);
             for (int64_t block = 0; block < MOST_BLOCKS; block++)
                 assert_int_equal(runs[block], block < counts[k]);
