@@ -404,16 +404,22 @@ static void cuda_sorts_long_rows(void **state)
     simulated_device.processors = all;
 }
 
-/* Without an opt-in to more shared memory, rows that exceed it take passes. */
+/* Without an opt-in to more shared memory, rows that exceed it take passes, and tiles are shorter.
+ */
 static void cuda_sorts_with_little_shared_memory(void **state)
 {
     const size_t shared = simulated_device.shared_bytes;
+    const int processors = simulated_device.processors;
     (void)state;
     need_simulator();
     simulated_device.shared_bytes = 0;
     ga__use_device(&simulated_device);
     check_rows(GA_FLOAT64, 2, 4000, ANY_BITS, false, 1);
     check_rows(GA_FLOAT32, 1, 9000, SPECIAL, true, 2);
+    simulated_device.processors = 1; /* the longest tiles */
+    check_rows(GA_FLOAT64, 2, 8000, ANY_BITS, true, 3);
+    check_rows(GA_FLOAT32, 1, 24000, ANY_BITS, false, 4);
+    simulated_device.processors = processors;
     simulated_device.shared_bytes = shared;
 }
 

@@ -1,3 +1,4 @@
+/* Chooses which large block serves a request, and which leave their list. */
 #include "device/recent.h"
 
 #include <stdbool.h>

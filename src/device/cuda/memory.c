@@ -1,5 +1,5 @@
-/* Memory of CUDA devices: each stream keeps small blocks in size classes, and the large ones that it
- * freed last. */
+/* Memory of CUDA devices: each stream keeps small blocks in size classes, and the large ones that
+ * it freed last. */
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -114,8 +114,8 @@ static ga__block *take_first(ga__block **list)
 static ga__block *take_block(lists *l, size_t capacity)
 {
     pthread_mutex_lock(&l->lock);
-    ga__block *b =
-        is_large(capacity) ? ga__recent_take(&l->large, capacity) : take_first(class_of(l, capacity));
+    ga__block *b = is_large(capacity) ? ga__recent_take(&l->large, capacity)
+                                      : take_first(class_of(l, capacity));
     pthread_mutex_unlock(&l->lock);
     if (b != NULL)
         atomic_fetch_sub_explicit(&l->kept, b->capacity, memory_order_relaxed);
