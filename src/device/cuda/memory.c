@@ -111,6 +111,12 @@ static ga__block *take_first(ga__block **list)
     return b;
 }
 
+static void put_first(ga__block **list, ga__block *b)
+{
+    b->next = *list;
+    *list = b;
+}
+
 static ga__block *take_block(lists *l, size_t capacity)
 {
     pthread_mutex_lock(&l->lock);
@@ -138,14 +144,13 @@ static void put_block(ga__stream *stream, ga__block *b)
     ga__block *dropped = NULL;
     atomic_fetch_add_explicit(&l->kept, b->capacity, memory_order_relaxed);
     pthread_mutex_lock(&l->lock);
-    if (is_large(b->capacity)) {
+    if (is_large(b->capacity))
         dropped = ga__recent_put(&l->large, b, state->most_large);
-    } else {
-        ga__block **list = class_of(l, b->capacity);
-        b->next = *list;
-        *list = b;
-    }
+    else
+        put_first(class_of(l, b->capacity), b);
     pthread_mutex_unlock(&l->lock);
+    if (dropped == NULL)
+        return;
     atomic_fetch_sub_explicit(&l->kept, bytes_of(dropped), memory_order_relaxed);
     release(stream, dropped);
 }
@@ -177,10 +182,8 @@ void ga__cuda_free(ga__stream *stream, const ga__memory *memory)
 
 static void move_list(ga__block **from, ga__block **to)
 {
-    for (ga__block *b = take_first(from); b != NULL; b = take_first(from)) {
-        b->next = *to;
-        *to = b;
-    }
+    for (ga__block *b = take_first(from); b != NULL; b = take_first(from))
+        put_first(to, b);
 }
 
 /* Removes all blocks and returns them as one list. */
