@@ -469,6 +469,31 @@ static void rows_of_vectors_are_reduced(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
+/* A column times a row has one term in each sum: the elementwise engine multiplies. */
+static void columns_times_rows_are_multiplied(void **state)
+{
+    (void)state;
+    for (int dtype = GA_BOOL; dtype < GA_DTYPE_COUNT; dtype++)
+        GA_SCOPE {
+            uint64_t seed = 5 + (uint64_t)dtype;
+            const gpuarray *a = small_numbers((ga_dtype)dtype, 3, (int64_t[]){30, 1, 33}, &seed),
+                           *b = small_numbers((ga_dtype)dtype, 2, (int64_t[]){1, 21}, &seed);
+            gpuarray *wanted = ga_multiply(ga_matrix_transpose(a), b);
+            const size_t head = sizeof(ga__product_params) / sizeof(uint64_t);
+            gpuarray *c = ga_matmul(ga_matrix_transpose(a), b);
+            assert_true(simulated.last.nwords != head);
+            assert_true(ga_array_equal(c, wanted));
+            ga_matmul(ga_matrix_transpose(a), b, .out = c, .alpha = 2);
+            assert_int_equal(simulated.last.nwords, head); /* the elementwise engine has no alpha */
+        }
+    GA_SCOPE {
+        gpuarray *c = ga_matmul(ga_full(GA_FLOAT32, GA_SHAPE(15, 1), -0.0),
+                                ga_ones(GA_FLOAT32, GA_SHAPE(1, 15)));
+        assert_false(ga_item_bool(ga_any(ga_signbit(c)))); /* as a sum that begins with 0 */
+    }
+    assert_int_equal(ga_error(), GA_OK);
+}
+
 /* Teams of threads compute one each. */
 static void simulated_little_products_are_their_sums(void **state)
 {
@@ -977,6 +1002,7 @@ int main(int argc, char **argv)
         simulated_test(stages_fit_the_devices_blocks),
         simulated_test(few_products_need_no_library),
         simulated_test(rows_of_vectors_are_reduced),
+        simulated_test(columns_times_rows_are_multiplied),
         simulated_test(parts_of_aligned_rows_are_multiplied_alone),
         simulated_test(complex_numbers_scale), /* before another library multiplies there */
 #ifdef QUARRY_CUDA

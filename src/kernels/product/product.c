@@ -1,13 +1,13 @@
-/* The product engine: chooses a library, the reduction engine or the own kernel. */
+/* The product engine: chooses a library, another engine or the own kernel. */
 #include "kernels/product/product.h"
 
 #include <string.h>
 
 #include "base/error.h"
+#include "kernels/product/product_engines.h"
 #include "kernels/product/product_finish.h"
 #include "kernels/product/product_library.h"
 #include "kernels/product/product_plan.h"
-#include "kernels/product/product_rows.h"
 #include "kernels/request.h"
 
 typedef ga__product_plan plan;
@@ -216,6 +216,8 @@ static ga_status run_own(plan *p)
 static ga_status run_plain(plan *p)
 {
     ga__product_fit fit;
+    if (ga__product_is_outer(p))
+        return ga__product_by_elements(p);
     if (is_first_of_rows(p) || !ga__product_fits(p, &fit))
         return run_own(p);
     if (!fit.a || !fit.b || !fit.c)

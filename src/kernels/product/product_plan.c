@@ -125,16 +125,26 @@ bool ga__product_is_little(const plan *p)
     return ga__on_host(p->device) ? is_little_on_host(p) : ga__product_is_for_teams(p);
 }
 
+/* Whether alpha is 1 and beta 0. */
+static bool is_bare(const plan *p)
+{
+    return ga__factor_is(ga__product_alpha(p->call), 1) && ga__factor_is(p->call->beta, 0);
+}
+
+bool ga__product_is_outer(const plan *p)
+{
+    return p->k == 1 && is_bare(p) && !(ga__on_host(p->device) && is_little_on_host(p));
+}
+
 /* Columns of complex numbers that the own kernel multiplies faster on the host. */
 enum { MANY_COMPLEX = 32 };
 
 bool ga__product_is_rows(const plan *p)
 {
-    const ga__product *call = p->call;
-    const char kind = ga__dtype_kind(call->type);
+    const char kind = ga__dtype_kind(p->call->type);
     return p->m == 1 && p->k > 0 && !ga__product_is_little(p) && p->axes + 2 <= GA_MAX_NDIM &&
-           ga__factor_is(ga__product_alpha(call), 1) && ga__factor_is(call->beta, 0) &&
-           kind != 'b' && !(kind == 'c' && ga__on_host(p->device) && p->n > MANY_COMPLEX);
+           is_bare(p) && kind != 'b' &&
+           !(kind == 'c' && ga__on_host(p->device) && p->n > MANY_COMPLEX);
 }
 
 /* Whether the product of the transposed operands is better: of c in columns, and of one column. On

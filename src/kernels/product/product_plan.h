@@ -14,6 +14,10 @@ void ga__product_turn(ga__product_plan *p);
  * each element of b is read once. */
 bool ga__product_is_rows(const ga__product_plan *p);
 
+/* Whether the product is of one column and one row, so that memory limits it and the elementwise
+ * engine computes it. */
+bool ga__product_is_outer(const ga__product_plan *p);
+
 /* Whether lanes of vectors on the host, or teams of threads, compute a product each: of a stack of
  * little matrices. */
 bool ga__product_is_little(const ga__product_plan *p);
