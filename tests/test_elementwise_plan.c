@@ -937,6 +937,12 @@ static void results_go_past_the_cache_only_in_whole_strips_and_not_in_place(void
             p.strides[RESULT][0] *= 2, p.x[RESULT].contiguous = false; /* rows of 128 */
         assert_false(plan_it(&p)->head.past_cache);
     }
+    for (int64_t stride = -1; stride <= 1; stride++) { /* reversed, repeated, in order */
+        start(&p, 0);
+        add(&p, GA_FLOAT32, 4096, SHAPE(n), NULL);
+        add(&p, GA_FLOAT32, 8192, SHAPE(n), STRIDES(stride));
+        assert_int_equal(plan_it(&p)->head.past_cache, stride >= 0);
+    }
 }
 
 static void only_texts_that_cannot_tell_are_given_more_elements(void **state)

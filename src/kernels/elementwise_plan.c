@@ -375,12 +375,12 @@ static bool goes_past_cache(const plan *p)
         const gpuarray *x = p->operands[k].array;
         if (p->place[k] == GA__NO_PLACE)
             continue;
-        if (p->step[p->place[k]] == STEP_ANY && !p->transposed[p->place[k]] && !p->head.panels)
+        const int step = p->step[p->place[k]];
+        if (step != STEP_ONE && step != STEP_ZERO && !p->transposed[p->place[k]] && !p->head.panels)
             return false;
         if (!p->operands[k].writes)
             continue;
-        if (p->step[p->place[k]] != STEP_ONE || is_read(p, x->data) ||
-            (p->head.panels && p->panelled[p->place[k]]))
+        if (step != STEP_ONE || is_read(p, x->data) || (p->head.panels && p->panelled[p->place[k]]))
             return false;
         nbytes += (size_t)p->n * ga__dtype_size(x->dtype);
     }
