@@ -329,6 +329,33 @@ static void wide_gaps_are_not_staged(void **state)
     }
 }
 
+/* Stages of several operands hold few rows: these are read where they are, if they are aligned and
+ * a warp has a vector for each thread. */
+static void aligned_rows_of_several_operands_are_not_staged(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t length, shift; /* of the array, in elements */
+        bool several, staged;
+    } cases[] = {{128, 0, true, false},  {500, 0, true, false}, {124, 0, true, true},
+                 {129, 0, true, true},   {128, 1, true, true},  {128, 0, false, true},
+                 {1000, 0, true, false}, {500, 0, false, true}};
+    const int64_t repeated[] = {0, 4};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        planned p;
+        set_array(&p, GA_FLOAT32, 4096 + 4 * (uintptr_t)cases[k].shift,
+                  SHAPE(100000, cases[k].length));
+        if (cases[k].several) {
+            p.row = p.x;
+            p.row.strides = (int64_t *)repeated;
+        }
+        p.reduced[1] = true;
+        const ga__reduce_plan *q = plan_it(&p, GA__ROW_sum);
+        assert_int_equal(q->v.staged, cases[k].staged);
+        assert_false(q->v.peeled);
+    }
+}
+
 /* Of few rows, columns that do not form whole vectors are loaded singly. */
 static void few_ragged_columns_are_loaded_singly(void **state)
 {
@@ -685,6 +712,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tiles_of_columns_are_narrow_rather_than_shared),
         cmocka_unit_test(wide_gaps_are_not_staged),
         cmocka_unit_test(arrays_that_are_repeated_have_no_say),
+        cmocka_unit_test(aligned_rows_of_several_operands_are_not_staged),
         cmocka_unit_test(few_ragged_columns_are_loaded_singly),
         cmocka_unit_test(narrow_ragged_columns_fold_into_lines),
         cmocka_unit_test(other_ragged_columns_lie_apart),

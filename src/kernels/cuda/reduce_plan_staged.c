@@ -270,15 +270,27 @@ static void choose_run(plan *p)
     }
 }
 
-/* Whether whole rows are better read where they are: only one fits a tile, and it has vectors, of
- * which a thread does not split too many elements. */
+/* Operands whose rows have more than one element in memory. */
+static int count_rows(const plan *p)
+{
+    int count = 0;
+    for (int k = 0; k < p->noperands; k++)
+        count += p->place[k] != GA__NO_PLACE && p->reduced.strides[p->place[k]][0] != 0;
+    return count;
+}
+
+/* Whether whole rows are better read where they are: where a thread does not split too many
+ * elements, and only one row fits a tile, or several operands have aligned rows, which share a
+ * stage's room, with a vector for each thread of a warp. */
 static bool is_better_direct(plan *p, int64_t fitting)
 {
-    if (fitting > 1 || p->v.packed == WORD)
+    const bool alone = fitting <= 1, several = count_rows(p) > 1;
+    if (p->v.packed == WORD || !(alone || several))
         return false;
-    const bool vectors = ga__reduce_plan_lanes(p) > 1;
+    const int lanes = ga__reduce_plan_lanes(p);
+    const bool aligned = !p->v.peeled;
     p->v.peeled = false;
-    return vectors;
+    return lanes > 1 && (alone || (aligned && p->count >= (int64_t)lanes * GA__WARP));
 }
 
 static void forget_staging(plan *p)
