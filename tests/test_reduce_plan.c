@@ -356,6 +356,23 @@ static void aligned_rows_of_several_operands_are_not_staged(void **state)
     }
 }
 
+/* Vectors that many neighbouring rows meet are not staged for each of them. */
+static void repeated_rows_are_not_staged(void **state)
+{
+    (void)state;
+    for (int64_t rows = 1; rows <= 64; rows *= 2) {
+        planned p;
+        const int64_t strides[] = {333 * 4, 0, 4};
+        set_array(&p, GA_FLOAT32, 4096, SHAPE(100000, rows, 333));
+        p.row = p.x;
+        p.row.strides = (int64_t *)strides;
+        p.reduced[2] = true;
+        const ga__reduce_plan *q = plan_it(&p, GA__ROW_sum);
+        assert_true(q->v.staged && q->v.operand[1].staged);
+        assert_int_equal(q->v.operand[0].staged, rows < 16);
+    }
+}
+
 /* Of few rows, columns that do not form whole vectors are loaded singly. */
 static void few_ragged_columns_are_loaded_singly(void **state)
 {
@@ -713,6 +730,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wide_gaps_are_not_staged),
         cmocka_unit_test(arrays_that_are_repeated_have_no_say),
         cmocka_unit_test(aligned_rows_of_several_operands_are_not_staged),
+        cmocka_unit_test(repeated_rows_are_not_staged),
         cmocka_unit_test(few_ragged_columns_are_loaded_singly),
         cmocka_unit_test(narrow_ragged_columns_fold_into_lines),
         cmocka_unit_test(other_ragged_columns_lie_apart),

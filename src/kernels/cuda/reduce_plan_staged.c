@@ -14,6 +14,8 @@ typedef ga__reduce_plan plan;
 #define STAGED_UNROLL 8  /* elements that a thread reads together; twice as many smaller ones */
 #define STAGED_BYTES 128 /* of the largest accumulator */
 #define KNOWN_LENGTH 8   /* the longest rows that have a kernel for each length */
+#define REPEATED_ROWS 16 /* as many make it better to read a row again than to stage it each time  \
+                          */
 #define MOST_WORDS 256   /* of a thread, whose places keys have: MOST of ga::word_place */
 
 /* Estimated cycles of a tile: instructions that the four schedulers of a multiprocessor issue, and
@@ -48,15 +50,17 @@ static bool rows_are_linear(const ga__nest *kept, int place)
     return strides[0] > 0;
 }
 
-/* Whether all rows are the same; and whether no kept axis leads in another direction than the
- * others. */
-static bool rows_are_shared(const ga__nest *kept, int place)
+/* Whether many neighbouring rows are one, so that the cache of a multiprocessor has it. */
+static bool rows_repeat(const ga__nest *kept, int place)
 {
+    const int64_t *strides = kept->strides[place];
+    bool shared = true;
     for (int axis = 0; axis < kept->ndim; axis++)
-        if (kept->strides[place][axis] != 0)
-            return false;
-    return true;
+        shared &= strides[axis] == 0;
+    return shared || (strides[0] == 0 && kept->shape[0] >= REPEATED_ROWS);
 }
+
+/* Whether no kept axis leads in another direction than the others. */
 static bool rows_have_one_direction(const ga__nest *kept, int place)
 {
     bool up = false, down = false;
@@ -87,7 +91,7 @@ static bool stage_operand(plan *p, int k)
 {
     const int place = p->place[k];
     const int64_t size = memory_size(p, k), step = p->reduced.strides[place][0];
-    if (step == 0 || rows_are_shared(&p->kept, place))
+    if (step == 0 || rows_repeat(&p->kept, place))
         return true;
     if (step < 0 || (step > 1 && step * size > SECTOR) ||
         ga__vector_size((size_t)size) != (size_t)size ||
