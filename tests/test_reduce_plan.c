@@ -356,20 +356,29 @@ static void aligned_rows_of_several_operands_are_not_staged(void **state)
     }
 }
 
-/* Vectors that many neighbouring rows meet are not staged for each of them. */
-static void repeated_rows_are_not_staged(void **state)
+/* Short rows that many neighbours meet are read from the cache. A longer one that all share is
+ * staged once in each tile. */
+static void rows_of_the_cache_are_not_staged(void **state)
 {
     (void)state;
-    for (int64_t rows = 1; rows <= 64; rows *= 2) {
+    static const struct {
+        int64_t rows, length, along; /* `along`: the stride between places */
+        bool staged, apart;
+    } cases[] = {{64, 101, 101, false, false}, {16, 191, 191, false, false},
+                 {8, 101, 101, true, true},    {64, 333, 333, true, true},
+                 {64, 333, 0, false, false},   {64, 703, 0, false, false},
+                 {64, 705, 0, true, false},    {1, 1701, 0, true, false}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         planned p;
-        const int64_t strides[] = {333 * 4, 0, 4};
-        set_array(&p, GA_FLOAT32, 4096, SHAPE(100000, rows, 333));
+        const int64_t strides[] = {4 * cases[k].along, 0, 4};
+        set_array(&p, GA_FLOAT32, 4096, SHAPE(100000, cases[k].rows, cases[k].length));
         p.row = p.x;
         p.row.strides = (int64_t *)strides;
         p.reduced[2] = true;
         const ga__reduce_plan *q = plan_it(&p, GA__ROW_sum);
         assert_true(q->v.staged && q->v.operand[1].staged);
-        assert_int_equal(q->v.operand[0].staged, rows < 16);
+        assert_int_equal(q->v.operand[0].staged, cases[k].staged);
+        assert_int_equal(q->v.operand[0].apart, cases[k].apart);
     }
 }
 
@@ -730,7 +739,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(wide_gaps_are_not_staged),
         cmocka_unit_test(arrays_that_are_repeated_have_no_say),
         cmocka_unit_test(aligned_rows_of_several_operands_are_not_staged),
-        cmocka_unit_test(repeated_rows_are_not_staged),
+        cmocka_unit_test(rows_of_the_cache_are_not_staged),
         cmocka_unit_test(few_ragged_columns_are_loaded_singly),
         cmocka_unit_test(narrow_ragged_columns_fold_into_lines),
         cmocka_unit_test(other_ragged_columns_lie_apart),

@@ -83,7 +83,7 @@ static bool wants(const char *what, int64_t length)
 /* For each length: ends within vectors, blocks and waves. */
 #define COMPARE(work, tolerance, ...)                                                              \
     do {                                                                                           \
-        static const int64_t lengths[] = {__VA_ARGS__};                                            \
+        const int64_t lengths[] = {__VA_ARGS__};                                                   \
         for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)                              \
             if (wants(#work, lengths[k]))                                                          \
                 compare(#work, work, lengths[k], tolerance);                                       \
@@ -852,6 +852,20 @@ static gpuarray *repeated_rows(int64_t n)
                    GA_NAMED("y", ga_reshape(y, GA_SHAPE(count, n))));
 }
 
+/* One row meets all others, or those of one place. */
+static gpuarray *rows_times_one(int64_t n)
+{
+    return ga_eval("sum(x*w, axis=1)", GA_NAMED("x", rows_window(20, n)),
+                   GA_NAMED("w", ga_slice(given(rows.dtype, GA_SHAPE(n + 1)), "1:")));
+}
+
+static gpuarray *rows_times_one_of_each_place(int64_t n)
+{
+    return ga_eval("sum(x*w, axis=2)",
+                   GA_NAMED("x", ga_reshape(rows_window(3 * 20, n), GA_SHAPE(3, 20, n))),
+                   GA_NAMED("w", given(rows.dtype, GA_SHAPE(3, 1, n))));
+}
+
 static void set_rows(ga_dtype dtype, int offset, int gap)
 {
     rows.dtype = dtype, rows.offset = offset, rows.gap = gap;
@@ -874,6 +888,22 @@ static void rows_of_any_length(void **state)
     COMPARE(any_window, 0, 3, 33, 257);
     COMPARE(range_of_window, 0, 5, 33, 1025);
     COMPARE(sum_many_rows, 0, 33, 1025);
+}
+
+/* Those of 768 bytes are in the cache, as those of 2816 that all share. Longer ones of 8048 pass
+ * through shared memory. */
+static void rows_that_many_meet(void **state)
+{
+    (void)state;
+    static const ga_dtype dtypes[] = {GA_INT8, GA_FLOAT16, GA_FLOAT32, GA_FLOAT64, GA_COMPLEX64};
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+        set_rows(dtypes[d], 0, 0);
+        const int64_t size = (int64_t)ga_dtype_size(dtypes[d]), cached = 768 / size,
+                      shared = 2816 / size, most = 8048 / size;
+        COMPARE(rows_times_one, 0, 33, shared - 1, shared, shared + 1, 2 * shared - 1, most,
+                most + 1);
+        COMPARE(rows_times_one_of_each_place, 0, 3, cached - 1, cached, cached + 1, shared + 1);
+    }
 }
 
 static void extremes_of_rows(void **state)
@@ -1194,6 +1224,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sums),
         cmocka_unit_test(other_reductions),
         cmocka_unit_test(rows_of_any_length),
+        cmocka_unit_test(rows_that_many_meet),
         cmocka_unit_test(extremes_of_rows),
         cmocka_unit_test(rows_that_begin_anywhere),
         cmocka_unit_test(ragged_columns),

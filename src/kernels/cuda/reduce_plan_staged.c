@@ -8,15 +8,21 @@ typedef ga__reduce_plan plan;
 /* Threads of a block, and vectors that each has in flight, of all operands. */
 #define STAGE_BLOCK 128
 #define STAGE_AHEAD 8
-#define STAGE_LINE 128   /* bytes, after which a stage may skip an element, but at least a word */
-#define SECTOR 32        /* bytes that memory reads together */
-#define WORD 4           /* bytes of a bank of shared memory */
-#define STAGED_UNROLL 8  /* elements that a thread reads together; twice as many smaller ones */
-#define STAGED_BYTES 128 /* of the largest accumulator */
-#define KNOWN_LENGTH 8   /* the longest rows that have a kernel for each length */
-#define REPEATED_ROWS 16 /* as many make it better to read a row again than to stage it each time  \
-                          */
-#define MOST_WORDS 256   /* of a thread, whose places keys have: MOST of ga::word_place */
+#define STAGE_LINE 128     /* bytes, after which a stage may skip an element, but at least a word */
+#define SECTOR 32          /* bytes that memory reads together */
+#define WORD 4             /* bytes of a bank of shared memory */
+#define STAGED_UNROLL 8    /* elements that a thread reads together; twice as many smaller ones */
+#define STAGED_BYTES 128   /* of the largest accumulator */
+#define REPEATED_ROWS 16   /* neighbours that meet one row, which the cache then keeps, */
+#define REPEATED_BYTES 768 /* unless it is longer: each stages it */
+#define SHARED_BYTES 2816  /* of a row that all meet: a tile stages a longer one */
+#define SHARED_ROOM                                                                                \
+    (STAGE_AHEAD / 2 * STAGE_BLOCK * GA__VECTOR_BYTES - STAGE_LINE - GA__VECTOR_BYTES)
+#define KNOWN_LENGTH 8 /* the longest rows that have a kernel for each length */
+#define REPEATED_ROWS                                                                              \
+    16                 /* as many make it better to read a row again than to stage it each time    \
+                        */
+#define MOST_WORDS 256 /* of a thread, whose places keys have: MOST of ga::word_place */
 
 /* Estimated cycles of a tile: instructions that the four schedulers of a multiprocessor issue, and
  * delays, which the blocks of a multiprocessor hide from each other. */
@@ -50,14 +56,13 @@ static bool rows_are_linear(const ga__nest *kept, int place)
     return strides[0] > 0;
 }
 
-/* Whether many neighbouring rows are one, so that the cache of a multiprocessor has it. */
-static bool rows_repeat(const ga__nest *kept, int place)
+/* Whether all rows are the same. */
+static bool rows_are_shared(const ga__nest *kept, int place)
 {
-    const int64_t *strides = kept->strides[place];
-    bool shared = true;
     for (int axis = 0; axis < kept->ndim; axis++)
-        shared &= strides[axis] == 0;
-    return shared || (strides[0] == 0 && kept->shape[0] >= REPEATED_ROWS);
+        if (kept->strides[place][axis] != 0)
+            return false;
+    return true;
 }
 
 /* Whether no kept axis leads in another direction than the others. */
@@ -77,6 +82,29 @@ static int64_t row_span(const plan *p, int k)
     return ((p->count - 1) * p->reduced.strides[p->place[k]][0] + 1) * memory_size(p, k);
 }
 
+/* Operands whose rows have more than one element in memory. */
+static int count_rows(const plan *p)
+{
+    int count = 0;
+    for (int k = 0; k < p->noperands; k++)
+        count += p->place[k] != GA__NO_PLACE && p->reduced.strides[p->place[k]][0] != 0;
+    return count;
+}
+
+/* Whether the caches have the rows of the operand: few bytes that many rows meet. Threads that take
+ * neighbouring elements read longer ones from as many lines at once, which stages avoid. */
+static bool is_cached(const plan *p, int k)
+{
+    const ga__nest *kept = &p->kept;
+    const int place = p->place[k];
+    const int64_t span = row_span(p, k);
+    if (rows_are_shared(kept, place))
+        return count_rows(p) != 2 || p->reduced.strides[place][0] != 1 || span <= SHARED_BYTES ||
+               span > SHARED_ROOM;
+    return kept->strides[place][0] == 0 && kept->shape[0] >= REPEATED_ROWS &&
+           span <= REPEATED_BYTES;
+}
+
 /* From the first byte of a row to that of the next one in the stage. */
 static int64_t staged_pitch(const plan *p, int k)
 {
@@ -91,7 +119,7 @@ static bool stage_operand(plan *p, int k)
 {
     const int place = p->place[k];
     const int64_t size = memory_size(p, k), step = p->reduced.strides[place][0];
-    if (step == 0 || rows_repeat(&p->kept, place))
+    if (step == 0 || is_cached(p, k))
         return true;
     if (step < 0 || (step > 1 && step * size > SECTOR) ||
         ga__vector_size((size_t)size) != (size_t)size ||
@@ -100,7 +128,8 @@ static bool stage_operand(plan *p, int k)
         return false;
     p->v.operand[k].staged = true;
     p->v.operand[k].apart =
-        !rows_are_linear(&p->kept, place) || staged_pitch(p, k) - row_span(p, k) > SECTOR;
+        !rows_are_shared(&p->kept, place) &&
+        (!rows_are_linear(&p->kept, place) || staged_pitch(p, k) - row_span(p, k) > SECTOR);
     if (step == 1 && size < WORD && p->v.packed < WORD / size)
         p->v.packed = (uint8_t)(WORD / size);
     return true;
@@ -120,8 +149,8 @@ static int64_t fit_rows(plan *p)
     }
     int64_t rows = staged ? p->outputs : 0;
     for (int k = 0; k < p->noperands; k++) {
-        if (!p->v.operand[k].staged)
-            continue;
+        if (!p->v.operand[k].staged || rows_are_shared(&p->kept, p->place[k]))
+            continue; /* a shared row has room in any tile */
         const int64_t room = (int64_t)p->v.ahead * STAGE_BLOCK * GA__VECTOR_BYTES -
                              (p->v.operand[k].apart ? 0 : STAGE_LINE + GA__VECTOR_BYTES),
                       span = p->v.operand[k].apart ? staged_pitch(p, k) : row_span(p, k);
@@ -272,15 +301,6 @@ static void choose_run(plan *p)
         for (int k = 0; k < p->noperands; k++)
             p->v.operand[k].skewed = p->v.operand[k].staged && skewed[k];
     }
-}
-
-/* Operands whose rows have more than one element in memory. */
-static int count_rows(const plan *p)
-{
-    int count = 0;
-    for (int k = 0; k < p->noperands; k++)
-        count += p->place[k] != GA__NO_PLACE && p->reduced.strides[p->place[k]][0] != 0;
-    return count;
 }
 
 /* Whether whole rows are better read where they are: where a thread does not split too many
