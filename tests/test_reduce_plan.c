@@ -380,6 +380,15 @@ static void rows_of_the_cache_are_not_staged(void **state)
         assert_int_equal(q->v.operand[0].staged, cases[k].staged);
         assert_int_equal(q->v.operand[0].apart, cases[k].apart);
     }
+    planned p; /* without room in a tile, rows are read where they are */
+    const int64_t strides[] = {0, 4};
+    for (int64_t length = 2011; length <= 2013; length += 2) {
+        set_array(&p, GA_FLOAT32, 4096, SHAPE(100000, length));
+        p.row = p.x;
+        p.row.strides = (int64_t *)strides;
+        p.reduced[1] = true;
+        assert_int_equal(plan_it(&p, GA__ROW_sum)->v.staged, length == 2011);
+    }
 }
 
 /* Of few rows, columns that do not form whole vectors are loaded singly. */

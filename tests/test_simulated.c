@@ -890,8 +890,8 @@ static void rows_of_any_length(void **state)
     COMPARE(sum_many_rows, 0, 33, 1025);
 }
 
-/* Those of 768 bytes are in the cache, as those of 2816 that all share. Longer ones of 8048 pass
- * through shared memory. */
+/* Those of 768 bytes are in the cache, as those of 2816 that all share. Longer ones pass through
+ * shared memory if 8048 bytes have room for them. */
 static void rows_that_many_meet(void **state)
 {
     (void)state;

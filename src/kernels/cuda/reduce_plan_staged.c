@@ -16,9 +16,7 @@ typedef ga__reduce_plan plan;
 #define REPEATED_ROWS 16   /* neighbours that meet one row, which the cache then keeps, */
 #define REPEATED_BYTES 768 /* unless it is longer: each stages it */
 #define SHARED_BYTES 2816  /* of a row that all meet: a tile stages a longer one */
-#define SHARED_ROOM                                                                                \
-    (STAGE_AHEAD / 2 * STAGE_BLOCK * GA__VECTOR_BYTES - STAGE_LINE - GA__VECTOR_BYTES)
-#define KNOWN_LENGTH 8 /* the longest rows that have a kernel for each length */
+#define KNOWN_LENGTH 8     /* the longest rows that have a kernel for each length */
 #define REPEATED_ROWS                                                                              \
     16                 /* as many make it better to read a row again than to stage it each time    \
                         */
@@ -99,8 +97,7 @@ static bool is_cached(const plan *p, int k)
     const int place = p->place[k];
     const int64_t span = row_span(p, k);
     if (rows_are_shared(kept, place))
-        return count_rows(p) != 2 || p->reduced.strides[place][0] != 1 || span <= SHARED_BYTES ||
-               span > SHARED_ROOM;
+        return count_rows(p) != 2 || p->reduced.strides[place][0] != 1 || span <= SHARED_BYTES;
     return kept->strides[place][0] == 0 && kept->shape[0] >= REPEATED_ROWS &&
            span <= REPEATED_BYTES;
 }
@@ -149,11 +146,15 @@ static int64_t fit_rows(plan *p)
     }
     int64_t rows = staged ? p->outputs : 0;
     for (int k = 0; k < p->noperands; k++) {
-        if (!p->v.operand[k].staged || rows_are_shared(&p->kept, p->place[k]))
-            continue; /* a shared row has room in any tile */
+        if (!p->v.operand[k].staged)
+            continue;
         const int64_t room = (int64_t)p->v.ahead * STAGE_BLOCK * GA__VECTOR_BYTES -
                              (p->v.operand[k].apart ? 0 : STAGE_LINE + GA__VECTOR_BYTES),
                       span = p->v.operand[k].apart ? staged_pitch(p, k) : row_span(p, k);
+        if (rows_are_shared(&p->kept, p->place[k])) {
+            rows = room < span ? 0 : rows;
+            continue;
+        }
         const int64_t pitch = staged_pitch(p, k) > span ? staged_pitch(p, k) : span;
         rows = room < span ? 0 : least(rows, 1 + (room - span) / pitch);
     }
