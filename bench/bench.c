@@ -1,6 +1,7 @@
 /* quarry-bench: times Quarry's operations beside the machine's own limits, in one run and one
  * table. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +14,21 @@
 enum { MAX_SETS = 8, BATCH = 100 /* calls */, BATCH_US = 20000 };
 
 static const char usage[] =
-    "usage: quarry-bench [--json FILE] [--cases NAME,...] [--n N] [--list]\n"
+    "usage: quarry-bench [--json FILE] [--cases NAME,...] [--n N] [--list | --turns]\n"
     "  --json FILE      writes the results as JSON too\n"
     "  --cases NAME,... only cases whose name contains one of these\n"
     "  --n N            2^N elements, or N of them when N is 65536 or more\n"
     "                   (default: 2^28 on CUDA, 10^7 on the host)\n"
     "  --list           prints the names of the cases over large arrays\n"
+    "  --turns          prints the name of each of these, and times as many runs as a line of the\n"
+    "                   standard input says, until a line says 0; bench/turns.py drives it\n"
     "QUARRY_DEVICE chooses the device.\n";
 
 typedef struct options {
     const char *json;
     int64_t n;               /* 0: the machine's default */
     const char *first_calls; /* this process is the child, which finds texts there */
-    bool list;
+    bool list, turns;
 } options;
 
 static const char *cases_wanted;
@@ -182,6 +185,64 @@ static void bench_large(report *r, const machine *m, const bench_case *c)
                            .temporary_most = most});
 }
 
+/* ---- One case whenever it is asked for ---- */
+
+/* The least time of some runs, in microseconds; negative when one fails. `*next` set comes first.
+ */
+static double least_us(workload *sets, int count, const bench_case *c, const machine *m, int runs,
+                       int *next)
+{
+    double least = HUGE_VAL;
+
+    for (int i = 0; i < runs; i++) {
+        timed_run t = {c, &sets[(*next)++ % count], GA_OK};
+        const double us = m->time_us(run_once, &t);
+        if (t.status != GA_OK)
+            return -1;
+        least = us < least ? us : least;
+    }
+    return least;
+}
+
+/* Answers each line with a time; false when a run fails. */
+static bool answer(workload *sets, int count, const bench_case *c, const machine *m)
+{
+    char line[32];
+    int next = 0;
+
+    printf("%s\n", c->name);
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin) && atoi(line) > 0) {
+        const double us = least_us(sets, count, c, m, atoi(line), &next);
+        printf("%.3f\n", us);
+        fflush(stdout);
+        if (us < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool take_turns(int64_t n, const machine *m, const bench_case *c)
+{
+    workload sets[MAX_SETS];
+    const int made = make_sets(sets, c, m, n);
+    const bool right = made > 0 && answer(sets, made, c, m);
+
+    if (!right)
+        fprintf(stderr, "quarry-bench: %s: %s\n", c->name, ga_error_message());
+    for (int i = 0; i < abs(made); i++)
+        workload_reset(&sets[i]);
+    return right;
+}
+
+static int bench_turns(int64_t n, const machine *m)
+{
+    for (int i = 0; nth_case(i); i++)
+        if (wanted(nth_case(i)->name) && !take_turns(n, m, nth_case(i)))
+            return 1;
+    return 0;
+}
+
 /* ---- The run ---- */
 
 /* The limits' own arrays, kept for the whole run. */
@@ -256,6 +317,8 @@ static int bench(const options *o)
     r.json = o->json;
     r.description = ga_device_name(NULL);
     r.n = o->n ? o->n : m->default_n;
+    if (o->turns)
+        return bench_turns(r.n, m);
     if (!measure_limits(&r, m)) {
         fprintf(stderr, "quarry-bench: %s\n", ga_error_message());
         free_limits();
@@ -292,6 +355,8 @@ static bool parse(int argc, char **argv, options *o)
         const bool has_value = i + 1 < argc;
         if (strcmp(argv[i], "--list") == 0)
             o->list = true;
+        else if (strcmp(argv[i], "--turns") == 0)
+            o->turns = true;
         else if (strcmp(argv[i], "--first-calls") == 0 && has_value)
             o->first_calls = argv[++i];
         else if (strcmp(argv[i], "--json") == 0 && has_value)
