@@ -58,12 +58,13 @@ static bool multiplies_far_rows(void)
     bool right = false;
     if (rows == MAP_FAILED)
         return false;
-    rows[0] = rows[apart / sizeof *rows] = 3;
+    for (size_t k = 0; k < 2; k++)
+        rows[k] = rows[apart / sizeof *rows + k] = 3;
     GA_SCOPE {
-        const gpuarray *a = ga_wrap(rows, GA_FLOAT32, 2, (int64_t[]){2, 1},
+        const gpuarray *a = ga_wrap(rows, GA_FLOAT32, 2, (int64_t[]){2, 2},
                                     (int64_t[]){(int64_t)apart, sizeof *rows}, NULL, NULL),
-                       *c = ga_matmul(a, ga_ones(GA_FLOAT32, GA_SHAPE(1, 50)));
-        right = c && ga_item_bool(ga_all(ga_equal(c, 3)));
+                       *c = ga_matmul(a, ga_ones(GA_FLOAT32, GA_SHAPE(2, 50)));
+        right = c && ga_item_bool(ga_all(ga_equal(c, 6)));
     }
     return right;
 }
