@@ -95,11 +95,12 @@ static bool is_cached(const plan *p, int k)
 {
     const ga__nest *kept = &p->kept;
     const int place = p->place[k];
+    if (kept->strides[place][0] != 0)
+        return false;
     const int64_t span = row_span(p, k);
     if (rows_are_shared(kept, place))
         return count_rows(p) != 2 || p->reduced.strides[place][0] != 1 || span <= SHARED_BYTES;
-    return kept->strides[place][0] == 0 && kept->shape[0] >= REPEATED_ROWS &&
-           span <= REPEATED_BYTES;
+    return kept->shape[0] >= REPEATED_ROWS && span <= REPEATED_BYTES;
 }
 
 /* From the first byte of a row to that of the next one in the stage. */
@@ -125,8 +126,8 @@ static bool stage_operand(plan *p, int k)
         return false;
     p->v.operand[k].staged = true;
     p->v.operand[k].apart =
-        !rows_are_shared(&p->kept, place) &&
-        (!rows_are_linear(&p->kept, place) || staged_pitch(p, k) - row_span(p, k) > SECTOR);
+        (!rows_are_linear(&p->kept, place) || staged_pitch(p, k) - row_span(p, k) > SECTOR) &&
+        !rows_are_shared(&p->kept, place);
     if (step == 1 && size < WORD && p->v.packed < WORD / size)
         p->v.packed = (uint8_t)(WORD / size);
     return true;
@@ -151,7 +152,7 @@ static int64_t fit_rows(plan *p)
         const int64_t room = (int64_t)p->v.ahead * STAGE_BLOCK * GA__VECTOR_BYTES -
                              (p->v.operand[k].apart ? 0 : STAGE_LINE + GA__VECTOR_BYTES),
                       span = p->v.operand[k].apart ? staged_pitch(p, k) : row_span(p, k);
-        if (rows_are_shared(&p->kept, p->place[k])) {
+        if (!p->v.operand[k].apart && p->kept.strides[p->place[k]][0] == 0) { /* shared */
             rows = room < span ? 0 : rows;
             continue;
         }
@@ -309,7 +310,7 @@ static void choose_run(plan *p)
  * stage's room, with a vector for each thread of a warp. */
 static bool is_better_direct(plan *p, int64_t fitting)
 {
-    const bool alone = fitting <= 1, several = count_rows(p) > 1;
+    const bool alone = fitting <= 1, several = p->noperands > 1 && count_rows(p) > 1;
     if (p->v.packed == WORD || !(alone || several))
         return false;
     const int lanes = ga__reduce_plan_lanes(p);
