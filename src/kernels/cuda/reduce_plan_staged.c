@@ -17,10 +17,7 @@ typedef ga__reduce_plan plan;
 #define REPEATED_BYTES 768 /* unless it is longer: each stages it */
 #define SHARED_BYTES 2816  /* of a row that all meet: a tile stages a longer one */
 #define KNOWN_LENGTH 8     /* the longest rows that have a kernel for each length */
-#define REPEATED_ROWS                                                                              \
-    16                 /* as many make it better to read a row again than to stage it each time    \
-                        */
-#define MOST_WORDS 256 /* of a thread, whose places keys have: MOST of ga::word_place */
+#define MOST_WORDS 256     /* of a thread, whose places keys have: MOST of ga::word_place */
 
 /* Estimated cycles of a tile: instructions that the four schedulers of a multiprocessor issue, and
  * delays, which the blocks of a multiprocessor hide from each other. */
