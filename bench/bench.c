@@ -210,6 +210,8 @@ static bool answer(workload *sets, int count, const bench_case *c, const machine
     char line[32];
     int next = 0;
 
+    if (least_us(sets, count, c, m, count, &next) < 0) /* touches every page */
+        return false;
     printf("%s\n", c->name);
     fflush(stdout);
     while (fgets(line, sizeof line, stdin) && atoi(line) > 0) {

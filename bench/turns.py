@@ -3,10 +3,13 @@
 
 turns.py OLD/bench/quarry-bench NEW/bench/quarry-bench [--cases NAME,...] [--n N] [--rounds R] [--runs K]
 starts both programs for each case that they have in common and asks them for the least time of K runs, R times each.
-It prints the medians, and the median of the ratios of neighbours. The builds may have other interfaces. QUARRY_DEVICE
-chooses the device. Cases that time calls, whose names begin with "call: ", are left out.
+It prints the medians, and the median of the ratios of neighbours. Where the arrays lie changes a time on a host by some
+per cent; with --restarts S both programs start S times for each case, the median counts all, and the last columns are
+the least and the largest median of one start. The builds may have other interfaces. QUARRY_DEVICE chooses the device.
+Cases that time calls, whose names begin with "call: ", are left out.
 """
 import argparse
+import itertools
 import random
 import statistics
 import subprocess
@@ -75,6 +78,7 @@ def main():
     parser.add_argument('--n', help='elements, or their logarithm')
     parser.add_argument('--rounds', type=int, default=30)
     parser.add_argument('--runs', type=int, default=1, help='runs whose least time counts as one')
+    parser.add_argument('--restarts', type=int, default=1, help='how often both programs start for a case')
     options = parser.parse_args()
     parts = options.cases.split(',') if options.cases else ['']
     known = set(names_of(options.new))
@@ -82,11 +86,15 @@ def main():
              any(part in case for part in parts)]
     if not cases:
         sys.exit('turns.py: the programs have no such case in common')
-    print(f'{"case":40} {"old us":>12} {"new us":>12} {"ratio":>7}')
+    print(f'{"case":40} {"old us":>12} {"new us":>12} {"ratio":>7} {"least":>7} {"largest":>7}')
     for case in cases:
-        old, new = time_case((options.old, options.new), case, options)
-        ratio = statistics.median(b / a for a, b in zip(old, new))
-        print(f'{case:40} {statistics.median(old):12.2f} {statistics.median(new):12.2f} {ratio:7.3f}', flush=True)
+        starts = [time_case((options.old, options.new), case, options) for _ in range(options.restarts)]
+        old, new = ([us for start in starts for us in start[side]] for side in (0, 1))
+        ratios = [[b / a for a, b in zip(*start)] for start in starts]
+        ratio = statistics.median(itertools.chain(*ratios))
+        medians = [statistics.median(start) for start in ratios]
+        print(f'{case:40} {statistics.median(old):12.2f} {statistics.median(new):12.2f} {ratio:7.3f} '
+              f'{min(medians):7.3f} {max(medians):7.3f}', flush=True)
 
 
 if __name__ == '__main__':
