@@ -8,6 +8,7 @@
 #include "overheads.h"
 
 enum { OPS = 20, ROUNDS = 50, REPEATS = 15, THREADS = 16, CALLS = 40, HOST_CALLS = 2 };
+enum { ELEMENTS = 4096, HOST_ELEMENTS = 256 };
 
 /* ---- 20 operations, one after another ---- */
 
@@ -65,13 +66,14 @@ static const char *const busy_text = "float v = x[i];"
                                      "x[i] = v";
 static ga_kernel *busy;
 static const char *device;
-static int calls; /* of each thread: a host takes far longer for one than a GPU */
+static int calls; /* of each thread: a host takes far longer for one than a GPU, so also fewer */
+static int64_t elements;
 
 static void *work(void *stream)
 {
     ga_set_device(device);
     ga_set_stream(stream);
-    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(4096));
+    gpuarray *x = ga_ones(GA_FLOAT32, GA_SHAPE(elements));
     for (int i = 0; i < calls; i++)
         ga_run(busy, x);
     const ga_status status = ga_stream_synchronize(stream);
@@ -101,7 +103,9 @@ static void bench_threads(report *r, const char *name)
     ga_stream *streams[THREADS];
 
     device = ga_current_device();
-    calls = strcmp(device, "cpu") == 0 ? HOST_CALLS : CALLS;
+    const bool host = strcmp(device, "cpu") == 0;
+    calls = host ? HOST_CALLS : CALLS;
+    elements = host ? HOST_ELEMENTS : ELEMENTS;
     busy = ga_elementwise_kernel("float *x", busy_text, "busy");
     for (int t = 0; t < THREADS; t++)
         streams[t] = ga_stream_new();
