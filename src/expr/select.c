@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "ops/convert.h"
 #include "ops/scan/chosen.h"
+#include "ops/scan/once.h"
 
 /* The step's inputs as a kernel indexes them: in C order over the step's shape. */
 typedef struct indexed {
@@ -83,6 +84,54 @@ static gpuarray *store(ga__chosen *c, const ga__step *step, gpuarray *out, index
                                            inputs->count + 1, inputs->operands));
 }
 
+static gpuarray *store_twice(const ga__step *step, const ga__predicate *where, const ga__node *root,
+                             const int64_t *rest, int64_t each, indexed *inputs)
+{
+    ga__chosen c;
+    const ga_status status = ga__chosen_begin_where(&c, "eval", where);
+    return status == GA_OK ? store(&c, step, result_of(&c, root, rest, each), inputs)
+                           : ga__chosen_end(&c, NULL, status);
+}
+
+/* ---- One launch ---- */
+
+/* Whether all that the values are computed from belongs to the condition. */
+static bool reads_condition_alone(const ga__step *step, const ga__binding *b)
+{
+    for (int k = 0; k < step->ninputs; k++)
+        if (b->operands[1 + k].array && (step->reads[0] & ~step->reads[1]) >> k & 1)
+            return false;
+    return true;
+}
+
+static ga_status once_id(const ga__step *step, const char *store, const ga__hash128 *where,
+                         ga__hash128 *id)
+{
+    ga__strbuf s = GA__STRBUF_INIT;
+    ga__describe(&s, "once");
+    ga__describe(&s, step->text);
+    ga__describe(&s, store);
+    ga__strbuf_addf(&s, "%llx %llx", (unsigned long long)where->high,
+                    (unsigned long long)where->low);
+    const ga_status status = ga__description_id(&s, id);
+    ga__strbuf_reset(&s);
+    return status;
+}
+
+static ga_status store_once(const ga__step *step, const ga__predicate *where, ga_dtype dtype,
+                            gpuarray **out)
+{
+    char statement[100];
+    ga__once once = {
+        .name = "eval", .where = where, .value = step->text, .store = statement, .dtype = dtype};
+    snprintf(statement, sizeof statement, "if (to < m) y[to] = ga::cast<%s>(value)",
+             ga__dtype_memory_type(ga__dtype_moved(dtype)));
+    const ga_status status = once_id(step, statement, &where->id, &once.id);
+    return status == GA_OK ? ga__choose_once(&once, out) : status;
+}
+
+/* ---- The step ---- */
+
 gpuarray *ga__select_run(const ga__step *step, const ga__plan *plan, ga__device *device,
                          const ga__binding *bound)
 {
@@ -91,7 +140,6 @@ gpuarray *ga__select_run(const ga__step *step, const ga__plan *plan, ga__device 
     const int64_t each = ga__shape_size(bound->ndim - lead, bound->shape + lead);
     ga__binding b = *bound;
     indexed inputs = {.count = 0};
-    ga__chosen c;
     gpuarray *out = NULL;
     for (int k = lead; k < b.ndim && each == 0; k++)
         b.shape[k] = 1; /* the truths alone tell how many rows of no elements there are */
@@ -101,10 +149,12 @@ gpuarray *ga__select_run(const ga__step *step, const ga__plan *plan, ga__device 
         predicate_id(step, &inputs, &where.id) == GA_OK) {
         where.noperands = inputs.count;
         where.operands = inputs.operands;
-        const ga_status status = ga__chosen_begin_where(&c, "eval", &where);
-        out = status == GA_OK
-                  ? store(&c, step, result_of(&c, root, bound->shape + lead, each), &inputs)
-                  : ga__chosen_end(&c, NULL, status);
+        ga_status status = GA_OK;
+        if (lead == bound->ndim && root->ndim == 1 && reads_condition_alone(step, &b) &&
+            ga__goes_once(&where, root->dtype))
+            status = store_once(step, &where, root->dtype, &out);
+        if (status == GA_OK && !out)
+            out = store_twice(step, &where, root, bound->shape + lead, each, &inputs);
     }
     for (int k = 0; k < step->ninputs; k++)
         ga_free(inputs.views[k]);

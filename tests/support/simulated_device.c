@@ -124,6 +124,7 @@ static const struct {
     {"cp.async.cg.shared.global", "*(uint4 *)to = *(const uint4 *)from;"},
     {"{ .reg .pred set", "lanes = __ballot_sync(0xffffffffu, (word & bit) != 0); "
                          "lanes = word & bit ? lanes : ~lanes;"},
+    {"{ .reg .pred mark", "lanes = __ballot_sync(0xffffffffu, mark);"},
     {"ld.relaxed.gpu.global.u64", "word = *(const volatile unsigned long long *)from;"},
     {"st.relaxed.gpu.global.u64", "*(volatile unsigned long long *)to = word;"},
     {"cp.async.bulk.prefetch.L2", "(void)from, (void)bytes;"},

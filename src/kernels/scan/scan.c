@@ -140,6 +140,7 @@ static ga_status launch(call *c, const ga__loaded_kernel *kernel)
     const ga__launch launch = {.grid = c->p.grid,
                                .block = GA__SCAN_BLOCK,
                                .in_order = c->p.v.chained,
+                               .shared = c->p.shared,
                                .stack = c->p.stack,
                                .words = c->params.word,
                                .nwords = ga__params_count(&c->params)};

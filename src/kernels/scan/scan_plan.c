@@ -135,7 +135,7 @@ static void choose_variant(plan *p)
     set_operands(p);
     p->width = p->kept.shape[0];
     p->each = p->groups = p->tiles = 1;
-    p->stack = 0;
+    p->stack = p->shared = 0;
     p->grid = ga__ceil_div(p->length, GA__CHOICE_TILE); /* of a selection */
     if (p->v.host)
         ga__scan_plan_host(p);

@@ -24,7 +24,8 @@ typedef struct ga__scan_plan {
     int64_t tiles;  /* of a row */
     int64_t each;   /* rows of a block */
     int64_t grid;
-    size_t stack; /* host: bytes of the arrays that a block keeps on its thread's stack */
+    size_t shared; /* CUDA: bytes of dynamic shared memory */
+    size_t stack;  /* host: bytes of the arrays that a block keeps on its thread's stack */
 } ga__scan_plan;
 
 /* Fills the rest of *p from the scan, its operands, and the room for strides. */

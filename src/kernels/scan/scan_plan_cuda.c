@@ -23,6 +23,7 @@
 #define AHEAD_SHARE 1 / 3    /* of the second-level cache: what is farther leaves it unread */
 #define LEAST_AHEAD 16       /* tiles */
 #define MOST_TILES (1 << 25) /* of a row: look_back() has five levels of 32 */
+#define ONCE_BLOCKS 4        /* of a multiprocessor, in a selection by one launch */
 
 typedef ga__scan_plan plan;
 
@@ -320,10 +321,31 @@ static void plan_choice(plan *p)
                      : 1;
 }
 
+/* Blocks that stay take all tiles. A lane has as many values as fit its bytes. */
+static void plan_once(plan *p)
+{
+    size_t most = 4;
+    for (int k = 0; k < p->noperands; k++) {
+        const ga__operand *o = &p->operands[k];
+        const size_t size = ga__dtype_size(ga__dtype_compute(o->type));
+        most = o->array && o->array->ndim > 0 && size > most ? size : most;
+    }
+    p->v.unroll = (uint8_t)(GA__ONCE_LANE_BYTES / most);
+    p->v.chained = true;
+    p->shared = (size_t)GA__ONCE_SLOTS * GA__SCAN_BLOCK * p->v.unroll * most;
+    p->tile = (int64_t)p->v.unroll * GA__SCAN_BLOCK;
+    const int64_t sampled = p->scan->sampled / p->tile;
+    p->tiles = sampled > 0 ? sampled : ga__ceil_div(p->length, p->tile);
+    p->each = sampled > 0 ? p->length / p->tile / sampled : 1;
+    p->grid = smaller(p->tiles, (int64_t)ONCE_BLOCKS * p->device->processors);
+}
+
 void ga__scan_plan_cuda(plan *p)
 {
     p->groups = p->rows;
-    if (p->v.choice != GA__CHOICE_NOT)
+    if (p->v.choice == GA__CHOICE_ONCE)
+        plan_once(p);
+    else if (p->v.choice != GA__CHOICE_NOT)
         plan_choice(p);
     else if (p->v.columns)
         plan_columns(p);

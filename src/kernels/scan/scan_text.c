@@ -141,6 +141,7 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
                                  f->base.body,
                                  f->map,
                                  f->starts ? f->starts : "",
+                                 f->chosen ? f->chosen : "",
                                  t->accumulator,
                                  t->neutral,
                                  t->lift,
@@ -152,6 +153,7 @@ static ga__record *new_record(const formula *f, const variant *v, const layout *
     ga__record_set_flag(record, GA__KEY(uses_last), f->uses_last);
     ga__record_set(record, GA__KEY(map), f->map);
     ga__record_set(record, GA__KEY(starts), f->starts ? f->starts : "");
+    ga__record_set(record, GA__KEY(chosen), f->chosen ? f->chosen : "");
     ga__record_set(record, GA__KEY(accumulator), t->accumulator);
     ga__record_set(record, GA__KEY(neutral), t->neutral);
     ga__record_set(record, GA__KEY(lift), t->lift);
@@ -187,6 +189,9 @@ static void fill_variant(ga__record *record, const variant *v, const layout *l)
     ga__record_set_flag(record, GA__KEY(choice), v->choice != GA__CHOICE_NOT);
     ga__record_set_number(record, GA__KEY(choice_tile), GA__CHOICE_TILE);
     ga__record_set_flag(record, GA__KEY(marks), v->choice == GA__CHOICE_MARKS);
+    ga__record_set_number(record, GA__KEY(lane_bytes), GA__ONCE_LANE_BYTES);
+    ga__record_set_number(record, GA__KEY(slots), GA__ONCE_SLOTS);
+    ga__record_set_flag(record, GA__KEY(one_launch), v->choice == GA__CHOICE_ONCE);
     ga__record_set_flag(record, GA__KEY(vectors), v->lanes > 1);
     ga__record_set_flag(record, GA__KEY(rows_follow), v->folds == GA__FOLDS_FOLLOWING);
     ga__record_set_number(record, GA__KEY(first_word), 0);

@@ -13,6 +13,9 @@ enum { GA__SCAN_CHUNK = 1 << 15, GA__SCAN_STRIP = 512 };
 /* Threads of a block on CUDA. */
 enum { GA__SCAN_BLOCK = 256 };
 
+/* A selection in one launch: bytes of a lane's values, and tiles whose lists a block keeps. */
+enum { GA__ONCE_LANE_BYTES = 64, GA__ONCE_SLOTS = 3 };
+
 /* The parameters begin with ga__scan_params. The rest, the kernel's `w`, are the initial number,
  * the divisors of the rows' axes and of the length, and each operand: of a streamed one its
  * address, its strides along the rows' axes, and that along the scanned axis. */
