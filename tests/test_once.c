@@ -22,13 +22,15 @@ typedef struct once_case {
     ga_dtype dtype;
     int64_t n;
     int step, threshold;
-    bool clustered; /* all that is chosen lies together */
+    enum { ANYWHERE, TOGETHER, SECOND_HALF } where; /* what is chosen */
 } once_case;
 
 static int byte_of(const once_case *c, uint64_t seed, int64_t k)
 {
-    if (c->clustered)
+    if (c->where == TOGETHER)
         return k > c->n / 3 && k < c->n / 3 + c->n / 50 ? 0 : 99;
+    if (c->where == SECOND_HALF)
+        return k < c->n / 2 ? 99 : 0;
     return (int)(ga__hash64(&k, sizeof k, seed) % 100);
 }
 
@@ -126,23 +128,24 @@ static void it_stores_what_is_chosen_in_order(void **state)
     assert_true(simulated.launches > before + CASES);
     /* Whole tiles, and one element more; 33 tiles are more than a group. */
     for (int more = 0; more < 2; more++)
-        assert_true(check(&(once_case){GA_COMPLEX128, 1024 * 33 + more, 1, 50, false}, 7));
+        assert_true(check(&(once_case){GA_COMPLEX128, 1024 * 33 + more, 1, 50, ANYWHERE}, 7));
     /* Three groups and more: the first group's number is read as one. */
     for (int more = 0; more < 2; more++)
-        assert_true(check(&(once_case){GA_COMPLEX128, 1024 * 101 + 7 * more, 1, 50, false}, 9));
+        assert_true(check(&(once_case){GA_COMPLEX128, 1024 * 101 + 7 * more, 1, 50, ANYWHERE}, 9));
 }
 
 static void a_sample_that_tells_too_few_gives_no_result(void **state)
 {
     (void)state;
-    assert_false(check(&(once_case){GA_COMPLEX128, MOST, 1, 1, true}, 1));
-    assert_true(check(&(once_case){GA_COMPLEX128, MOST, 1, 100, true}, 1));
+    assert_false(check(&(once_case){GA_COMPLEX128, MOST, 1, 1, TOGETHER}, 1));
+    assert_true(check(&(once_case){GA_COMPLEX128, MOST, 1, 100, TOGETHER}, 1));
+    assert_true(check(&(once_case){GA_COMPLEX128, MOST, 1, 1, SECOND_HALF}, 1));
 }
 
 static void a_result_without_memory_loses_nothing(void **state)
 {
     (void)state;
-    const once_case c = {GA_FLOAT32, 20000, 1, 50, false};
+    const once_case c = {GA_FLOAT32, 20000, 1, 50, ANYWHERE};
     gpuarray *x = elements_of(&c, 3);
     int failed = 0;
     for (int n = 1, done = 0; !done; n++) {
