@@ -336,7 +336,7 @@ static void plan_once(plan *p)
     p->tile = (int64_t)p->v.unroll * GA__SCAN_BLOCK;
     const int64_t sampled = p->scan->sampled / p->tile;
     p->tiles = sampled > 0 ? sampled : ga__ceil_div(p->length, p->tile);
-    p->each = sampled > 0 ? p->length / p->tile / sampled : 1;
+    p->each = sampled > 1 ? (p->length - p->tile) / (sampled - 1) : p->tile;
     p->grid = smaller(p->tiles, (int64_t)ONCE_BLOCKS * p->device->processors);
 }
 
