@@ -306,6 +306,18 @@ static void expression_variants(ga_dtype dtype)
     }
 }
 
+/* By one launch over elements that no cache keeps. The fake device's numbers of them are any. */
+static void selected_variants(ga_dtype dtype)
+{
+    static const char *const texts[] = {"x[x > 0]", "(2*x + 1)[x == 3]"};
+    GA_SCOPE {
+        gpuarray *x = ga_empty(dtype, GA_SHAPE((1 << 23) + 1)), *y = ga_slice(x, "::-2");
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            COMPILES(texts[k], ga_eval(texts[k], GA_NAMED("x", k ? y : x));
+                     if (ga_error() != GA_ERR_COMPILE) ga_clear_error());
+    }
+}
+
 /* Short rows by groups; rows in registers, by whole vectors, through shared memory and without it;
  * and in shared memory.
  */
@@ -677,6 +689,8 @@ static void selections_compile_everywhere(void **state)
     (void)state;
     run_twice(rank_variants, some_dtypes, 1, devices, DEVICES);
     run_twice(rank_variants, others, 5, &devices[2], 1);
+    run_twice(selected_variants, some_dtypes, 1, devices, DEVICES);
+    run_twice(selected_variants, others, 4, &devices[2], 1);
 }
 
 static void indices_compile_everywhere(void **state)
