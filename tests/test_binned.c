@@ -276,7 +276,7 @@ static void compare_all(const char *what, work make, int64_t most)
     if (begun == 0)
         begun = run_seed();
     uint64_t seed = begun;
-    for (int k = 0; k < TRIALS && in_quarter(what); k++) {
+    for (int k = 0; k < TRIALS && in_eighth(what); k++) {
         const trial t = any_trial(&seed, most);
         compare(what, make, &t);
     }

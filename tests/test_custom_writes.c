@@ -173,7 +173,7 @@ static void elements_that_are_not_assigned_keep_their_values(void **state)
     }
     for (int k = 0; k < OPERATIONS; k++)
         GA_SCOPE {
-            if (!in_quarter(operations[k].text))
+            if (!in_eighth(operations[k].text))
                 continue;
             gpuarray *in = ga_from_host(x, GA_INT32, GA_SHAPE(COUNT));
             run_operation(&operations[k], in, ga_from_host(z, GA_INT32, GA_SHAPE(COUNT)),

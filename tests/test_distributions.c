@@ -258,7 +258,7 @@ static void numbers_follow_their_laws(void **state)
             continue;
         const bool real = by_name(c->name)->real;
         checked++;
-        if (!in_quarter(golden_call(c)))
+        if (!in_eighth(golden_call(c)))
             continue;
         check_law(c, real ? GA_FLOAT32 : GA_INT32, false);
         check_law(c, real ? GA_FLOAT64 : GA_INT64, false);

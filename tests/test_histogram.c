@@ -200,7 +200,7 @@ static void rules_make_numpys_bins(void **state)
         GA_SCOPE {
             int count, wanted[7];
             double low, high;
-            if (!in_quarter(line))
+            if (!in_eighth(line))
                 continue;
             assert_int_equal(sscanf(line, "%d %15s %lf %lf %d %d %d %d %d %d %d", &count, dtype,
                                     &low, &high, wanted, wanted + 1, wanted + 2, wanted + 3,

@@ -74,7 +74,7 @@ static void elements_are_stacked_in_turn(void **state)
                 GA_SCOPE {
                     char item[60];
                     snprintf(item, sizeof item, "stacks of %d %s", count, ga_dtype_name(dtypes[d]));
-                    if (!in_quarter(item))
+                    if (!in_eighth(item))
                         continue;
                     gpuarray *all = ga_astype(ga_arange(GA_INT64, 0, 16 * 7, 1), dtypes[d]),
                              *rows = ga_reshape(all, 2, (const int64_t[]){16, 7}),

@@ -256,7 +256,7 @@ static void integers_at_the_ends_of_a_dtype_are_numpys(void **state)
             ga_free(x);
             x = read_array(lines[k] + 6);
             assert_non_null(x);
-        } else if (starts(lines[k], "weak ") && in_quarter(lines[k])) {
+        } else if (starts(lines[k], "weak ") && in_eighth(lines[k])) {
             check_weak(lines[k] + 5, x);
         }
     ga_free(x);

@@ -276,7 +276,7 @@ static void elements_stay_what_they_are(void **state)
         const row *r = &rows[k];
         char item[80];
         snprintf(item, sizeof item, "%s %s %g %g", r->name, ga_dtype_name(r->dtype), r->a, r->b);
-        if (!in_quarter(item))
+        if (!in_eighth(item))
             continue;
         ga_rng *rng = at(11, 5);
         gpuarray *x = draw(r->name, rng, r->dtype, r->a, r->b, HASHED);
@@ -757,7 +757,7 @@ static void edges_of_intervals(void **state)
                 const double low = bounds[b][0], high = bounds[b][1];
                 char item[60];
                 snprintf(item, sizeof item, "%s in [%g, %g)", ga_dtype_name(dtypes[d]), low, high);
-                if (!in_quarter(item))
+                if (!in_eighth(item))
                     continue;
                 ga_rng *rng = at(22, 0);
                 gpuarray *x = ga_rng_uniform(rng, dtypes[d], low, high, 1, &n);

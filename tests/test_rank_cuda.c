@@ -187,7 +187,7 @@ static void samples_of_long_rows(void **state)
         for (int what = 0; what < CONTENTS; what++) {
             char item[60];
             snprintf(item, sizeof item, "samples of task %d, content %d", sampled[k], what);
-            if (!in_quarter(item))
+            if (!in_eighth(item))
                 continue;
             compare(&tasks[sampled[k]], (content)what, 1, 150001 + 1000 * what, k + 1);
             compare(&tasks[sampled[k]], (content)what, 3, 70001, k + 1);

@@ -590,7 +590,7 @@ static void arrays_of_no_axes_take_axis_0(void **state)
     char text[100];
     (void)state;
     for (size_t k = 0; reductions[k].name; k++)
-        for (int way = 0; way < 4 && in_quarter(reductions[k].name); way++)
+        for (int way = 0; way < 4 && in_eighth(reductions[k].name); way++)
             GA_SCOPE {
                 gpuarray *x = ga_scalar(GA_FLOAT32, 2.5);
                 const ga_reduce_args plain = {.x = x};

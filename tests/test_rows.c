@@ -142,7 +142,7 @@ static void short_rows_of_every_layout_agree_with_loops(void **state)
             char text[60];
             snprintf(text, sizeof text, "rows of %d %s %d", (int)length,
                      ga_dtype_name(dtypes[rest / 9]), how);
-            if (!in_quarter(text))
+            if (!in_eighth(text))
                 continue;
             check_short_rows(dtypes[rest / 9], count, length, false, how);
             if (!needs_wide_base(how))
@@ -163,7 +163,7 @@ static void short_rows_of_two_layouts_agree_with_loops(void **state)
             char what[80];
             snprintf(what, sizeof what, "round %d: %lld rows of %lld %s", round, (long long)count,
                      (long long)length, ga_dtype_name(dtype));
-            if (!in_quarter(what))
+            if (!in_eighth(what))
                 continue;
             view v[2];
             base b[2];
@@ -239,7 +239,7 @@ static void long_rows_are_reduced_as_by_loops(void **state)
         GA_SCOPE {
             char item[40];
             snprintf(item, sizeof item, "long rows, round %d", round);
-            if (!in_quarter(item))
+            if (!in_eighth(item))
                 continue;
             check_long_reductions(GA_INT32, round);
             check_long_reductions(GA_FLOAT16, round);

@@ -140,24 +140,24 @@ static void expect_some_tests(void)
     unsetenv("QUARRY_TEST_SHARE");
 }
 
-/* A sample has a quarter of 400 items. Slow checkers take fewer items of the same sample. */
-static void expect_quarters(void)
+/* A sample has an eighth of 400 items. Slow checkers take fewer items of the same sample. */
+static void expect_eighths(void)
 {
-    int quarter = 0, reduced = 0, others = 0;
+    int eighth = 0, reduced = 0, others = 0;
     char text[20];
     setenv("QUARRY_TEST_SHARE", "32", 1);
     setenv("QUARRY_TEST_SAMPLE", "3", 1);
     for (int k = 0; k < 400; k++) {
         snprintf(text, sizeof text, "item %d", k);
         unsetenv("QUARRY_TEST_REDUCED");
-        const bool taken = in_quarter(text);
+        const bool taken = in_eighth(text);
         setenv("QUARRY_TEST_REDUCED", "1", 1);
-        const bool again = in_quarter(text);
-        quarter += taken;
+        const bool again = in_eighth(text);
+        eighth += taken;
         reduced += again;
         others += again && !taken;
     }
-    wrong += quarter < 60 || quarter > 140 || reduced > 60 || reduced < 8 || others > 0;
+    wrong += eighth < 25 || eighth > 85 || reduced > 50 || reduced < 8 || others > 0;
     unsetenv("QUARRY_TEST_REDUCED");
     unsetenv("QUARRY_TEST_SHARE");
 }
@@ -167,7 +167,7 @@ static void expect_everything(const char *what)
     for (int k = 0; k < 10; k++) {
         char text[20];
         snprintf(text, sizeof text, "item %d", k);
-        if (in_sample(text) && in_short_sample("list", k, 10) && in_quarter(text))
+        if (in_sample(text) && in_short_sample("list", k, 10) && in_eighth(text))
             continue;
         printf("%s the sample lacks %s\n", what, text);
         wrong++;
@@ -188,7 +188,7 @@ int main(void)
     expect_samples();
     expect_short_samples();
     expect_some_tests();
-    expect_quarters();
+    expect_eighths();
     expect(ARGS(NULL), 0, "abtlLX");
     expect(ARGS("birds", NULL), 0, "br");
     expect(ARGS("f", NULL), 0, "abtlLX"); /* table_of_rows has one too */

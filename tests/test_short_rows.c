@@ -155,7 +155,7 @@ static void rows_of_every_length_agree_with_loops(void **state)
         char text[40];
         uint64_t seed = (uint64_t)item + 1;
         snprintf(text, sizeof text, "sums %d", item);
-        if (!in_quarter(text))
+        if (!in_eighth(text))
             continue;
         for (int64_t length = 1; length <= LONGEST; length++) {
             const int64_t rows[] = {1 + random_below(&seed, 40), 1 + random_below(&seed, 1000)};
@@ -174,7 +174,7 @@ static void rows_of_many_blocks_agree_with_loops(void **state)
         char text[40];
         uint64_t seed = (uint64_t)item + 1;
         snprintf(text, sizeof text, "sums %d", item);
-        for (int k = 0; k < 5 && in_quarter(text); k++) {
+        for (int k = 0; k < 5 && in_eighth(text); k++) {
             const int64_t rows = MANY / lengths[k] + random_below(&seed, 1000);
             check_sums(&calls[item], dtypes[item % DTYPES], 2, (int64_t[]){rows, lengths[k]},
                        &seed);
@@ -190,7 +190,7 @@ static void three_axes_agree_with_loops(void **state)
         char text[40];
         uint64_t seed = (uint64_t)item + 9;
         snprintf(text, sizeof text, "three axes %d", item);
-        for (int round = 0; round < 30 && in_quarter(text); round++) {
+        for (int round = 0; round < 30 && in_eighth(text); round++) {
             const int64_t shape[] = {1 + random_below(&seed, round % 3 ? 90 : 9),
                                      1 + random_below(&seed, round % 3 ? 9 : 300),
                                      1 + random_below(&seed, round % 2 ? 5 : 40)};

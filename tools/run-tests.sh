@@ -3,8 +3,8 @@
 # With --sanitize the tests run a second time, built with the address and undefined-behaviour
 # sanitizers, and with a check that each kernel's key in memory stands for one text.
 # With --fuzz every fuzz target runs for a minute, all at once.
-# With --sample long tables are tested by one of 32 of their rows, and of slow lists and the tests in
-# the simulator of CUDA a quarter runs, with the sanitizers a sixteenth. The commit chooses which, so
+# With --sample long tables are tested by one of 64 of their rows, and of slow lists and the tests in
+# the simulator of CUDA an eighth runs, with the sanitizers a sixteenth. The commit chooses which, so
 # that another commit tests others; QUARRY_TEST_SAMPLE=n repeats a choice, QUARRY_TEST_SHARE=n takes
 # one of n. The host's kernels compile with -O1, in 0.6 of the time; QUARRY_CXXFLAGS= gives users' -O3.
 # The end repeats the names of the tests that failed, with the last lines of their output.
@@ -43,7 +43,7 @@ for name in clang-format-14 clang-format build/python/bin/clang-format; do "$nam
 if [ "$sample" ]; then
     commit=$(git rev-parse --short=8 HEAD 2> /dev/null || echo 0)
     QUARRY_TEST_SAMPLE=${QUARRY_TEST_SAMPLE-$((0x$commit))}
-    QUARRY_TEST_SHARE=${QUARRY_TEST_SHARE-32}
+    QUARRY_TEST_SHARE=${QUARRY_TEST_SHARE-64}
     QUARRY_CXXFLAGS=${QUARRY_CXXFLAGS--O1}
     export QUARRY_TEST_SAMPLE QUARRY_TEST_SHARE QUARRY_CXXFLAGS
     echo "run-tests: one of $QUARRY_TEST_SHARE rows, QUARRY_TEST_SAMPLE=$QUARRY_TEST_SAMPLE"

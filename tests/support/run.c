@@ -93,11 +93,11 @@ bool in_short_sample(const char *list, int k, int count)
     return ((uint64_t)k + n - first) % n < taken;
 }
 
-/* A sample has a quarter of slow tests and items; slow checkers take a quarter of those. */
-bool in_quarter(const char *text)
+/* A sample has an eighth of slow tests and items; slow checkers take half of those. */
+bool in_eighth(const char *text)
 {
-    enum { FEW = 4 };
-    const uint64_t few = getenv("QUARRY_TEST_REDUCED") ? FEW * FEW : FEW;
+    enum { FEW = 8 };
+    const uint64_t few = getenv("QUARRY_TEST_REDUCED") ? 2 * FEW : FEW;
     return share_of_items() < FEW || hash_of(number_in("QUARRY_TEST_SAMPLE"), text) % few == 0;
 }
 
@@ -154,7 +154,7 @@ void sample_tests(CMFixtureFunction setup)
 static bool is_left_out(const struct CMUnitTest *test)
 {
     return nwords == 0 && test->setup_func && test->setup_func == sampled_setup &&
-           !in_quarter(test->name);
+           !in_eighth(test->name);
 }
 
 /* The tests to run: those selected, and the table tests, because of their rows. */

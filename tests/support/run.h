@@ -56,17 +56,17 @@ bool in_sample(const char *text);
  * others. */
 bool in_short_sample(const char *list, int k, int count);
 
-/* Whether the run's sample has the item with this text, of whose list it has about a quarter. It is
+/* Whether the run's sample has the item with this text, of whose list it has about an eighth. It is
  * for items that share few kernels with others and that no table names. With QUARRY_TEST_REDUCED
- * the sample has a quarter of those. */
-bool in_quarter(const char *text);
+ * the sample has half of those. */
+bool in_eighth(const char *text);
 
 /* The seed of a program's random cases, which it prints: QUARRY_TEST_SEED, or one that
  * QUARRY_TEST_SAMPLE determines, so that two builds draw the same cases; otherwise the time. */
 uint64_t run_seed(void);
 
 /* Tests with this setup compile slowly: unless the program's arguments name tests, a sample has one
- * of four of them, or of sixteen with QUARRY_TEST_REDUCED. */
+ * of eight of them, or of sixteen with QUARRY_TEST_REDUCED. */
 void sample_tests(CMFixtureFunction setup);
 
 /* From now on, samples without QUARRY_TEST_SHARE are about one of `share` items. */

@@ -30,7 +30,7 @@ const char *simulate_cublaslt(void);
 void need_simulator(void);
 
 /* A test that runs on the simulated device, which it opens with two processors if none did; later
- * tests run on the default device again. A sample has one of four (sample_tests() in run.h). */
+ * tests run on the default device again. A sample has one of eight (sample_tests() in run.h). */
 #define simulated_test(test)                                                                       \
     cmocka_unit_test_setup_teardown(test, use_simulated_device, use_default_device)
 
