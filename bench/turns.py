@@ -2,6 +2,7 @@
 """Times the cases of two builds of quarry-bench in turns, so that the load of others affects both alike.
 
 turns.py OLD/bench/quarry-bench NEW/bench/quarry-bench [--cases NAME,...] [--n N] [--rounds R] [--runs K]
+    [--restarts S]
 starts both programs for each case that they have in common and asks them for the least time of K runs, R times each.
 It prints the medians, and the median of the ratios of neighbours. Where the arrays lie changes a time on a host by some
 per cent; with --restarts S both programs start S times for each case, the median counts all, and the last columns are

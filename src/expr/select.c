@@ -71,14 +71,20 @@ static gpuarray *result_of(const ga__chosen *c, const ga__node *root, const int6
     return ga__array_new("eval", c->where.device, root->dtype, root->ndim, shape);
 }
 
+/* The statement that stores `value` in `y`, of this dtype, if the condition before it holds. */
+static void store_statement(char *statement, size_t size, const char *condition, ga_dtype dtype)
+{
+    snprintf(statement, size, "%sy[to] = ga::cast<%s>(value)", condition,
+             ga__dtype_memory_type(ga__dtype_moved(dtype)));
+}
+
 static gpuarray *store(ga__chosen *c, const ga__step *step, gpuarray *out, indexed *inputs)
 {
     char statement[80];
     if (!out || out->size == 0)
         return ga__chosen_end(c, out, out ? GA_OK : ga_error());
     inputs->operands[inputs->count] = ga__write_operand("y", out);
-    snprintf(statement, sizeof statement, "y[to] = ga::cast<%s>(value)",
-             ga__dtype_memory_type(ga__dtype_moved(out->dtype)));
+    store_statement(statement, sizeof statement, "", out->dtype);
     return ga__chosen_end(c, out,
                           ga__chosen_store(c, "eval_select", step->id, step->text, statement,
                                            inputs->count + 1, inputs->operands));
@@ -124,8 +130,7 @@ static ga_status store_once(const ga__step *step, const ga__predicate *where, ga
     char statement[100];
     ga__once once = {
         .name = "eval", .where = where, .value = step->text, .store = statement, .dtype = dtype};
-    snprintf(statement, sizeof statement, "if (to < m) y[to] = ga::cast<%s>(value)",
-             ga__dtype_memory_type(ga__dtype_moved(dtype)));
+    store_statement(statement, sizeof statement, "if (to < m) ", dtype);
     const ga_status status = once_id(step, statement, &where->id, &once.id);
     return status == GA_OK ? ga__choose_once(&once, out) : status;
 }
