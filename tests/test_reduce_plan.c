@@ -28,7 +28,7 @@ typedef struct planned {
     gpuarray x, row, out;
     int64_t shape[GA_MAX_NDIM], strides[GA_MAX_NDIM];
     int64_t kept_shape[GA_MAX_NDIM], kept_strides[GA_MAX_NDIM];
-    bool reduced[GA_MAX_NDIM];
+    bool reduced[GA_MAX_NDIM], maps;
     ga__operand operands[2];
     ga__reduction reduction;
     gpuarray *results[1];
@@ -72,7 +72,7 @@ static ga__reduce_plan *plan_for(planned *p, ga__row_id place, int arch)
     p->operands[0] = has_row ? row : x;
     p->operands[1] = x;
     p->reduction = (ga__reduction){.formula = {.base = {.name = ga__rows[place].formula.name},
-                                               .maps_nothing = true,
+                                               .maps_nothing = !p->maps,
                                                .nresults = 1,
                                                .results = {"ga_finish0(a)"}}};
     ga__add_part(&p->reduction, &ga__rows[place].part, p->x.dtype, 0);
@@ -200,6 +200,18 @@ static void accumulators_choose_the_block(void **state)
     assert_int_equal(q->v.min_blocks, 0);
     q = plan_all(&p, GA__ROW_argmax, GA_INT8, 4096, INT64_C(3) << 30);
     assert_true(q->v.wide);
+}
+
+static void a_map_leaves_registers_for_whole_batches(void **state)
+{
+    (void)state;
+    planned p;
+    for (int k = 0; k < 2; k++) {
+        const ga_dtype dtype = k ? GA_FLOAT16 : GA_FLOAT32;
+        assert_int_equal(plan_all(&p, GA__ROW_sum, dtype, 4096, INT64_C(1) << 28)->v.min_blocks, 4);
+        p.maps = true;
+        assert_int_equal(plan_it(&p, GA__ROW_sum)->v.min_blocks, 3);
+    }
 }
 
 /* Of a window that is reduced whole: no vector holds the elements of two of its rows. */
@@ -739,6 +751,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(shorter_ones_in_one_wave_or_less),
         cmocka_unit_test(what_may_stop_early_stays_in_one_wave),
         cmocka_unit_test(accumulators_choose_the_block),
+        cmocka_unit_test(a_map_leaves_registers_for_whole_batches),
         cmocka_unit_test(rows_of_windows_are_whole_vectors),
         cmocka_unit_test(vectors_begin_within_misaligned_arrays),
         cmocka_unit_test(rows_are_shared_where_they_are_few),

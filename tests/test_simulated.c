@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "array_support.h"
+#include "kernels/request.h"
 #include "run.h"
 #include "simulated_device.h"
 
@@ -1134,7 +1135,23 @@ static void draws(void **state)
     COMPARE(draw_dice, 0, 7, 20001);
 }
 
-/* ---- Readbacks ---- */
+/* ---- Hints and readbacks ---- */
+
+/* Rows that are staged ask for room in the L1 cache, others do not: it would cost them blocks. */
+static void stages_leave_room_for_loads(void **state)
+{
+    (void)state;
+    ga__use_device(&simulated_device);
+    GA_SCOPE {
+        gpuarray *x = ga_full(GA_UINT16, GA_SHAPE(600, 5), 3);
+        simulated.carveout = 0;
+        assert_non_null(ga_sum(x));
+        assert_int_equal(simulated.carveout, 0);
+        assert_non_null(ga_sum(x, GA_AXIS(1)));
+        assert_int_equal(simulated.carveout, GA__STAGE_CARVEOUT);
+    }
+    ga__use_device(NULL);
+}
 
 static void results_are_read_back(void **state)
 {
@@ -1232,6 +1249,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(long_sums_are_within_the_bound),
         cmocka_unit_test(draws),
         cmocka_unit_test(distributions),
+        cmocka_unit_test(stages_leave_room_for_loads),
         cmocka_unit_test(results_are_read_back),
     };
     if (!on_host()) {

@@ -190,6 +190,9 @@ typedef struct ga__code_verbs {
     void (*unload)(ga__image *image);
     /* The kernel of this symbol; GA_ERR_INVALID if there is none. */
     ga_status (*find)(ga__image *image, const char *name, ga__function **function);
+    /* Limits shared memory to about `percent` of its maximum; the L1 cache has the rest of their
+     * common memory. A hint, which never raises. NULL if the backend has no such memory. */
+    void (*carve)(ga__device *device, ga__function *function, int percent);
     /* The number of blocks of `block` threads that run at once on the whole device; never
      * raises. */
     int (*resident_blocks)(ga__device *device, ga__function *function, int block);

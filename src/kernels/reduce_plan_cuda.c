@@ -191,7 +191,9 @@ static bool wants_large_block(const plan *p)
 }
 
 /* Blocks whose registers a multiprocessor must hold, set where the compiler would otherwise take a
- * few registers too many; 0: no constraint. Four large blocks are all its threads. */
+ * few registers too many; 0: no constraint. Four large blocks are all its threads, but if a map
+ * needs registers too, the compiler no longer loads all vectors before it adds the first: 240.7 us
+ * instead of 239.2 for mean(x**2) on an H200. */
 static int min_blocks(const plan *p)
 {
     if (p->v.ragged)
@@ -200,7 +202,8 @@ static int min_blocks(const plan *p)
         return 0;
     if (p->v.accumulator_bytes > SMALL_ACCUMULATOR)
         return 3;
-    return p->v.lanes == 8 || (p->v.batch == GA__BATCH_PAIRS && p->v.chain_levels == 0) ? 4 : 0;
+    const int most = p->reduction->formula.maps_nothing ? 4 : 3;
+    return p->v.lanes == 8 || (p->v.batch == GA__BATCH_PAIRS && p->v.chain_levels == 0) ? most : 0;
 }
 
 /* Many rows need no large blocks: what a small one loses at a row's ends is less. */

@@ -414,6 +414,8 @@ static void fill_variant(ga__record *record, const variant *v)
     ga__record_set_flag(record, GA__KEY(staged), v->staged);
     ga__record_set_flag(record, GA__KEY(vector_math), v->host && v->staged);
     ga__record_set_number(record, GA__KEY(ahead), v->ahead);
+    if (v->staged && !v->host)
+        ga__record_set_number(record, GA__KEY(carveout), GA__STAGE_CARVEOUT);
     ga__record_set_number(record, GA__KEY(slack), GA__STAGE_SLACK);
     ga__record_set_number(record, GA__KEY(packed), v->packed);
     ga__record_set_number(record, GA__KEY(row_length), v->row_length);

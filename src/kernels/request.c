@@ -306,6 +306,15 @@ static void free_loaded(void *value)
     ga__free(loaded);
 }
 
+static void carve(ga__device *device, ga__function *function, const ga__record *record)
+{
+    size_t nbytes;
+    const char *key = GA__KEY(carveout),
+               *percent = ga__record_value(record, key, strlen(key), &nbytes);
+    if (percent && device->backend->code.carve)
+        device->backend->code.carve(device, function, atoi(percent));
+}
+
 static ga__function *get_function(const ga__request *request, ga__module **module)
 {
     const ga__formula *formula = request->formula;
@@ -317,6 +326,8 @@ static ga__function *get_function(const ga__request *request, ga__module **modul
     char entry[128];
     snprintf(entry, sizeof(entry), "quarry_%s", formula->name);
     ga__function *function = ga__module_function(request->device, &recipe, entry, module);
+    if (function)
+        carve(request->device, function, record);
     ga__record_free(record);
     return function;
 }

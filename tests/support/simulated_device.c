@@ -127,6 +127,7 @@ static const struct {
     {"{ .reg .pred mark", "lanes = __ballot_sync(0xffffffffu, mark);"},
     {"ld.relaxed.gpu.global.u64", "word = *(const volatile unsigned long long *)from;"},
     {"st.relaxed.gpu.global.u64", "*(volatile unsigned long long *)to = word;"},
+    {"ld.global.cg.v4.u32", "v = *from;"},
     {"cp.async.bulk.prefetch.L2", "(void)from, (void)bytes;"},
     {"max.NaN.f32", "r = a > b || a != a ? a : b;"},
     {"min.NaN.f32", "r = a < b || a != a ? a : b;"},
@@ -242,6 +243,12 @@ static ga_status simulated_launch(ga__stream *stream, ga__function *function,
     return status == GA_OK ? ga__simt_launch(kernel, &grid) : status;
 }
 
+static void simulated_carve(ga__device *on, ga__function *function, int percent)
+{
+    (void)on, (void)function;
+    simulated.carveout = percent;
+}
+
 static int simulated_resident_blocks(ga__device *on, ga__function *function, int block)
 {
     (void)function;
@@ -273,6 +280,7 @@ bool open_simulated_device(int processors)
     simulated_backend.code.key = simulated_key;
     simulated_backend.code.find = simulated_find;
     simulated_backend.code.launch = simulated_launch;
+    simulated_backend.code.carve = simulated_carve;
     simulated_backend.code.resident_blocks = simulated_resident_blocks;
     simulated_backend.product = (ga__product_verbs){.multiply = NULL};
     simulated_device.processors = processors;

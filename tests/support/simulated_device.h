@@ -9,6 +9,7 @@
 extern struct simulated {
     int launches;
     int rejected;  /* sources that did not compile */
+    int carveout;  /* the latest that an engine asked for */
     bool captured; /* whether a graph of a user's records its streams, as it is told */
     ga__launch last;
 } simulated;

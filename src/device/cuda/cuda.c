@@ -130,6 +130,15 @@ static ga_status fail_launch(const ga__device *device, cudaError_t error, const 
     return ga__cuda_fail(device, error, what);
 }
 
+static void cuda_carve(ga__device *device, ga__function *function, int percent)
+{
+    if (ga__cuda_use(device) != GA_OK ||
+        cudaKernelSetAttributeForDevice((cudaKernel_t)function,
+                                        cudaFuncAttributePreferredSharedMemoryCarveout, percent,
+                                        device->index) != cudaSuccess)
+        (void)cudaGetLastError();
+}
+
 static int cuda_resident_blocks(ga__device *device, ga__function *function, int threads)
 {
     int per_processor = 0;
@@ -337,6 +346,7 @@ const ga__backend ga__cuda_backend = {
     .code.attach = cuda_attach,
     .code.unload = cuda_unload,
     .code.find = ga__cuda_find,
+    .code.carve = cuda_carve,
     .code.resident_blocks = cuda_resident_blocks,
     .code.launch = cuda_launch,
     .product.found = ga__cublaslt_found,

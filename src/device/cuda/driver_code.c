@@ -107,7 +107,9 @@ cudaError_t ga__driver_set_attribute(const void *kernel, enum cudaFuncAttribute 
 }
 
 _Static_assert((int)cudaFuncAttributeMaxDynamicSharedMemorySize ==
-                   (int)CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                       (int)CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
+                   (int)cudaFuncAttributePreferredSharedMemoryCarveout ==
+                       (int)CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
                "attributes of the runtime and of the driver have the same numbers");
 
 cudaError_t ga__driver_attributes(struct cudaFuncAttributes *attributes, const void *kernel)
