@@ -810,16 +810,16 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_any_shape_are_within_the_bound),
         cmocka_unit_test(sums_of_several_runs_are_within_the_bound),
-        cmocka_unit_test(long_sums_are_within_the_bound),
-        cmocka_unit_test(longest_sums_are_within_the_bound),
-        cmocka_unit_test(sums_of_segments_are_within_the_bound),
+        slow_test(long_sums_are_within_the_bound),
+        slow_test(longest_sums_are_within_the_bound),
+        slow_test(sums_of_segments_are_within_the_bound),
         cmocka_unit_test(fused_sums_are_within_the_bound),
         cmocka_unit_test(custom_sums_are_within_the_bound),
         cmocka_unit_test(chunked_sums_are_within_the_bound),
         cmocka_unit_test(cumulative_sums_of_any_shape_are_within_the_bound),
-        cmocka_unit_test(long_cumulative_sums_are_within_the_bound),
+        slow_test(long_cumulative_sums_are_within_the_bound),
         cmocka_unit_test(other_cumulative_sums_are_within_the_bound),
-        cmocka_unit_test(custom_scans_by_sums_are_within_the_bound),
+        slow_test(custom_scans_by_sums_are_within_the_bound),
         cmocka_unit_test(cumulative_sums_keep_infinities),
     };
     const int failed = run_named_tests(argc, argv, tests, NULL, NULL);

@@ -389,7 +389,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(distinct_expressions_take_no_more_memory),
         cmocka_unit_test(what_is_evicted_comes_from_the_disk),
         cmocka_unit_test(threads_share_a_few_kernels_room),
-        cmocka_unit_test(what_runs_is_not_unloaded),
+        slow_test(what_runs_is_not_unloaded),
         cmocka_unit_test(graphs_keep_what_they_run),
         cmocka_unit_test(kernels_of_the_user_come_back),
         cmocka_unit_test(a_child_evicts_too),

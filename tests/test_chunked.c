@@ -791,7 +791,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cuts_as_many_axes_as_it_takes),
         cmocka_unit_test(takes_arrays_and_numbers_too),
         cmocka_unit_test(sums_of_many_chunks_are_accurate),
-        cmocka_unit_test(numbers_elements_past_32_bits),
+        slow_test(numbers_elements_past_32_bits),
         cmocka_unit_test(goes_through_data_no_more_than_needed),
         cmocka_unit_test(says_what_cannot_be_cut),
         cmocka_unit_test(failures_and_stops_are_errors),

@@ -399,7 +399,7 @@ int main(int argc, char **argv)
         simulating_test(columns_of_any_number_of_operands_are_planned),
         cmocka_unit_test_teardown(fast_memory_ends_columns_earlier, forget_memory_rate),
         simulating_test(windows_of_any_shape),
-        simulating_test(calls_on_both_devices),
+        slow_test_teardown(calls_on_both_devices, use_default_device),
         simulating_test(long_columns_of_one_step_are_reduced),
     };
     return run_named_tests(argc, argv, tests, open_devices, NULL);

@@ -774,15 +774,15 @@ static void failed_calls_take_nothing(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(elements_are_those_of_the_other_implementation, leave_no_error),
-        cmocka_unit_test_teardown(numbers_follow_their_laws, leave_no_error),
+        slow_test_teardown(elements_are_those_of_the_other_implementation, leave_no_error),
+        slow_test_teardown(numbers_follow_their_laws, leave_no_error),
         cmocka_unit_test_teardown(tables_have_the_tails_of_their_laws, leave_no_error),
         cmocka_unit_test_teardown(bounds_are_right_to_the_last_word, leave_no_error),
         cmocka_unit_test_teardown(tables_end_at_the_greatest_count, leave_no_error),
         cmocka_unit_test_teardown(samples_are_complete, leave_no_error),
         cmocka_unit_test_teardown(arrays_of_a_number_give_the_numbers_elements, leave_no_error),
         cmocka_unit_test_teardown(elements_have_their_own_parameters, leave_no_error),
-        cmocka_unit_test_teardown(elements_depend_on_their_place_alone, leave_no_error),
+        slow_test_teardown(elements_depend_on_their_place_alone, leave_no_error),
         cmocka_unit_test_teardown(extreme_parameters, leave_no_error),
         cmocka_unit_test_teardown(integers_saturate, leave_no_error),
         cmocka_unit_test_teardown(wrong_parameters_are_refused, leave_no_error),

@@ -479,7 +479,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(quotients_of_complex_numbers_are_exact),
         cmocka_unit_test(averages_need_weights),
         cmocka_unit_test(weights_may_sum_to_zero),
-        cmocka_unit_test(nothing_has_no_extent),
+        slow_test(nothing_has_no_extent),
         cmocka_unit_test(dtypes_have_numpys_limits),
         cmocka_unit_test(masked_places_of_small_integers),
         simulated_test(masked_places_of_small_integers),

@@ -660,16 +660,16 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         table_test(every_row_answers_as_numpy),
-        cmocka_unit_test(rows_are_divided_as_a_stable_sort_divides_them),
+        slow_test(rows_are_divided_as_a_stable_sort_divides_them),
         cmocka_unit_test(samples_may_mislead),
         cmocka_unit_test(medians_of_long_rows),
         cmocka_unit_test(more_numbers_than_a_launch_takes),
         cmocka_unit_test(quantiles_of_groups_within_groups),
         cmocka_unit_test(rows_of_nan),
         cmocka_unit_test(either_result_of_topk_may_be_left_out),
-        cmocka_unit_test(complex_rows_are_sorted),
+        slow_test(complex_rows_are_sorted),
         cmocka_unit_test(bad_arguments),
-        cmocka_unit_test(weights_count_elements),
+        slow_test(weights_count_elements),
         cmocka_unit_test(allocations_may_fail),
     };
     file = golden_open("rank.bin");

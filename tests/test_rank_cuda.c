@@ -218,12 +218,9 @@ static int open_devices(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(medians),
-        cmocka_unit_test(quantiles),
-        cmocka_unit_test(partitions),
-        cmocka_unit_test(first_elements),
-        cmocka_unit_test(samples_of_long_rows),
-        cmocka_unit_test(little_shared_memory),
+        cmocka_unit_test(medians),       cmocka_unit_test(quantiles),
+        cmocka_unit_test(partitions),    cmocka_unit_test(first_elements),
+        slow_test(samples_of_long_rows), cmocka_unit_test(little_shared_memory),
     };
     return run_named_tests(argc, argv, tests, open_devices, NULL);
 }

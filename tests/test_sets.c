@@ -510,8 +510,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         table_test(answers_are_numpys),
         cmocka_unit_test(unique_elements_stand_for_all),
-        cmocka_unit_test(narrow_elements_are_counted),
-        cmocka_unit_test(many_runs_are_those_of_the_inverse),
+        slow_test(narrow_elements_are_counted),
+        slow_test(many_runs_are_those_of_the_inverse),
         cmocka_unit_test(unions_and_differences_agree),
         cmocka_unit_test(any_result_may_be_left_out),
         cmocka_unit_test(kept_elements_keep_their_bits),

@@ -488,10 +488,10 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_calls_need_little_stack),
-        cmocka_unit_test(kernels_of_many_operands_need_little_stack),
+        slow_test(kernels_of_many_operands_need_little_stack),
         cmocka_unit_test(less_stack_is_an_error),
         cmocka_unit_test(nvrtc_has_a_stack_of_its_own),
-        cmocka_unit_test(deep_formulas_need_little_stack),
+        slow_test(deep_formulas_need_little_stack),
     };
     return run_named_tests(argc, argv, tests, make_folder, remove_folder);
 }

@@ -183,8 +183,8 @@ static void large_transposes_are_right(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_order_of_axes_is_copied_right),
-        cmocka_unit_test(sums_with_transposes_are_right),
+        slow_test(every_order_of_axes_is_copied_right),
+        slow_test(sums_with_transposes_are_right),
         cmocka_unit_test(large_transposes_are_right),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);

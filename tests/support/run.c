@@ -93,12 +93,17 @@ bool in_short_sample(const char *list, int k, int count)
     return ((uint64_t)k + n - first) % n < taken;
 }
 
-/* A sample has an eighth of slow tests and items; slow checkers take half of those. */
+/* Whether the text is in the n-th of all texts that a sample takes; slow checkers take half of it.
+ */
+static bool in_part(const char *text, uint64_t n)
+{
+    const uint64_t parts = getenv("QUARRY_TEST_REDUCED") ? 2 * n : n;
+    return hash_of(number_in("QUARRY_TEST_SAMPLE"), text) % parts == 0;
+}
+
 bool in_eighth(const char *text)
 {
-    enum { FEW = 8 };
-    const uint64_t few = getenv("QUARRY_TEST_REDUCED") ? 2 * FEW : FEW;
-    return share_of_items() < FEW || hash_of(number_in("QUARRY_TEST_SAMPLE"), text) % few == 0;
+    return share_of_items() < 8 || in_part(text, 8);
 }
 
 uint64_t run_seed(void)
@@ -151,10 +156,19 @@ void sample_tests(CMFixtureFunction setup)
     sampled_setup = setup;
 }
 
+int start_slow_test(void **state)
+{
+    (void)state;
+    return 0;
+}
+
 static bool is_left_out(const struct CMUnitTest *test)
 {
-    return nwords == 0 && test->setup_func && test->setup_func == sampled_setup &&
-           !in_eighth(test->name);
+    if (nwords > 0 || !test->setup_func)
+        return false;
+    if (test->setup_func == start_slow_test)
+        return getenv("QUARRY_TEST_SHARE") && !in_part(test->name, 4);
+    return test->setup_func == sampled_setup && !in_eighth(test->name);
 }
 
 /* The tests to run: those selected, and the table tests, because of their rows. */

@@ -61,6 +61,15 @@ bool in_short_sample(const char *list, int k, int count);
  * the sample has half of those. */
 bool in_eighth(const char *text);
 
+/* A test that takes seconds: unless the program's arguments name tests, a run with
+ * QUARRY_TEST_SHARE has one of four of them, with QUARRY_TEST_REDUCED one of eight. Another sample
+ * has others. */
+#define slow_test(test) slow_test_teardown(test, NULL)
+#define slow_test_teardown(test, teardown)                                                         \
+    cmocka_unit_test_setup_teardown(test, start_slow_test, teardown)
+
+int start_slow_test(void **state);
+
 /* The seed of a program's random cases, which it prints: QUARRY_TEST_SEED, or one that
  * QUARRY_TEST_SAMPLE determines, so that two builds draw the same cases; otherwise the time. */
 uint64_t run_seed(void);
