@@ -37,7 +37,7 @@ static void set(const char *name, const char *value)
         unsetenv(name);
 }
 
-/* Ones times ones, whoever multiplies. */
+/* Ones times ones, by either multiplier. */
 static bool multiplies(void)
 {
     bool right = false;

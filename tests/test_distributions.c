@@ -509,7 +509,7 @@ static void elements_have_their_own_parameters(void **state)
     ga_rng_free(rng);
 }
 
-/* Parts of a sequence are the sequence, whichever distributions are drawn between. */
+/* Parts of a sequence are the sequence, also when other distributions are drawn between them. */
 static void elements_depend_on_their_place_alone(void **state)
 {
     (void)state;

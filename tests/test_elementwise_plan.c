@@ -222,7 +222,7 @@ static void elements_that_the_body_loads_are_in_no_vector(void **state)
     assert_int_equal(plan_it(&p)->head.lanes, 4);
 }
 
-/* Elements of which no vector has a whole number move one by one. */
+/* Elements that do not fill a vector move one by one. */
 static void structs_of_odd_sizes_move_one_by_one(void **state)
 {
     (void)state;

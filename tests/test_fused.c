@@ -172,7 +172,7 @@ static void long_rows_of_doubles(void **state)
     simulated_device.processors = PROCESSORS;
 }
 
-/* Plans, of which nothing runs. */
+/* Plans alone: nothing runs. */
 static void large_gpus_fuse_the_same_forms(void **state)
 {
 

@@ -18,7 +18,7 @@ static gpuarray *int64s(int64_t count, const int64_t *numbers)
 
 /* ---- Values ---- */
 
-/* Twenty pieces of different lengths, of which some are empty. */
+/* Twenty pieces of different lengths; some are empty. */
 static void many_arrays_join(void **state)
 {
     const gpuarray *parts[20];
@@ -207,7 +207,7 @@ static void lines_are_taken(void **state)
     assert_int_equal(ga_error(), GA_OK);
 }
 
-/* Arrays of which copies of blocks are faster than one launch; tiles on a GPU. */
+/* Arrays that copies of blocks move faster than one launch does; tiles on a GPU. */
 static void large_arrays_move_by_blocks(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ static void draw_tuples(tuples *t, uint64_t seed)
     }
 }
 
-/* The parts: indices of several dtypes, of which the one of axis 11 is a single number for all. */
+/* The parts: indices of several dtypes. That of axis 11 is a single number for all. */
 static void make_parts(const tuples *t, ga_part *parts)
 {
     static const ga_dtype dtypes[] = {GA_INT64, GA_INT8, GA_INT16, GA_INT32};

@@ -166,7 +166,7 @@ static void formulas_of_numbers_are_pythons(void **state)
     assert_int_equal(failures(), 0);
 }
 
-/* A zero has its own dtype, and so has a 1, whichever comes first. */
+/* A zero has its own dtype, and so has a 1, in either order. */
 static void equal_numbers_of_two_kinds_stay_apart(void **state)
 {
     (void)state;

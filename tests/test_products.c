@@ -66,7 +66,7 @@ static void answers_are_numpys(void **state)
 
 enum { MOST = 48, STACKS = 3 };
 
-/* A random product. Elements are small whole numbers, of which any dtype has exact sums. */
+/* A random product. Elements are small whole numbers, whose sums are exact in any dtype. */
 typedef struct product {
     ga_dtype a_dtype, b_dtype, out_dtype;
     int64_t m, n, k, stack[STACKS];

@@ -26,7 +26,7 @@ static size_t used(void)
     return stats.used;
 }
 
-/* References to the memory, whoever has them. */
+/* All references to the memory. */
 static int references_to(const gpuarray *array)
 {
     return __atomic_load_n(&array->buffer->references, __ATOMIC_RELAXED);

@@ -68,7 +68,7 @@ typedef struct ga__step {
 } ga__step;
 
 /* Fused rows: one kernel that computes the whole expression row by row. A row lies along the
- * reduced axes, whichever they are. */
+ * reduced axes. */
 typedef struct ga__fused {
     ga__step step; /* elementwise: its inputs are those of all passes */
     ga__fused_formula formula;

@@ -26,8 +26,9 @@ typedef struct ga__operand {
     ga__access access;
     int64_t line; /* PLACED: the elements that the body reads from this place on; 0: unknown */
     /* PLACED: the body reads one element of one such operand, or takes a number: from each result
-     * to the next along axis 0, it moves on by at most one, or to another operand, of which it
-     * takes at least a vector. These bytes include all elements that it may read; NULL: unknown. */
+     * to the next along axis 0, it moves on by at most one element, or goes to another operand and
+     * takes at least a vector of it. These bytes include all elements that it may read; NULL:
+     * unknown. */
     const char *low, *high;
     bool reads, writes;
     bool is_const; /* declared const by the user: never written */

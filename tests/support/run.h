@@ -51,9 +51,8 @@ bool row_selected(const char *row);
  * it names the kernels that they share, which take longer to compile than to run. */
 bool in_sample(const char *text);
 
-/* Whether the run's sample has item `k` of the `count` items of a short list, of which it has one
- * at least: about one of n, chosen by the list's name. As in in_sample(), another sample has
- * others. */
+/* Whether the run's sample has item `k` of the `count` items of a short list. It has about one of
+ * n, and at least one, chosen by the list's name. As in in_sample(), another sample has others. */
 bool in_short_sample(const char *list, int k, int count);
 
 /* Whether the run's sample has the item with this text, of whose list it has about an eighth. It is

@@ -1,5 +1,5 @@
-/* Runs another program, with bounds on its output and time; learns of its end whichever thread
- * reaps it. */
+/* Runs another program, with bounds on its output and time; learns of its end even if another
+ * thread reaps it. */
 #include "base/os/process.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Runs another program, with bounds on its output and time; learns of its end whichever thread
- * reaps it. */
+/* Runs another program, with bounds on its output and time; learns of its end even if another
+ * thread reaps it. */
 #ifndef GA_BASE_OS_PROCESS_H
 #define GA_BASE_OS_PROCESS_H
 

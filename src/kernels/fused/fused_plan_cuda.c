@@ -347,8 +347,8 @@ static void begin_registers(plan *p)
     p->v.staged = ga__fused_stageable(p);
 }
 
-/* Parts of rows in registers. While blocks meet, the bus idles once the next parts have come. Rows
- * in shared memory, of which a multiprocessor has more, hide meetings better: measured on an H200,
+/* Parts of rows in registers. While blocks meet, the bus idles once the next parts have come. A
+ * multiprocessor holds more rows in shared memory, which hide meetings better: measured on an H200,
  * section "Long rows" of bench/results/h200-2026-11-26.md. Small floats gain from more blocks. */
 static bool plan_meeting(plan *p)
 {
