@@ -3,6 +3,7 @@ import datetime
 import functools
 import hashlib
 import os
+import re
 import subprocess
 import sys
 
@@ -19,9 +20,12 @@ HEADER = """\
 # outcome  killed; survived; or uncompiled: the fault does not compile
 # test     the program and the test that failed; status=N: it ended so; timeout: it took too long, twice; - for none
 # commit   HEAD when the mutation was tried; date: the day, in UTC
-# digest   of the mutation, of the file that it changes, and of the sources of its tests. While it stays, the result
-#          stands. Other files of the library, tests/support and golden files are not in it: for those, delete lines.
+# digest   of the mutation, of the file that it changes, and of the sources of its tests, all but comments and the
+#          layout of lines. While it stays, the result stands. Other files of the library, tests/support and golden
+#          files are not in it: for those, delete lines.
 """
+# Of C and of templates. Texts stay, and so do the directives of templates.
+TEXT_OR_COMMENT = re.compile(rb'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//(?!@)[^\n]*', re.DOTALL)
 
 
 def load():
@@ -56,7 +60,12 @@ def is_sorted():
 
 @functools.lru_cache(maxsize=None)
 def text(path):
-    return path.read_bytes() if path.is_file() else b''
+    """What a file says besides its comments; all of it in Python, where indentation matters."""
+    said = path.read_bytes() if path.is_file() else b''
+    if path.suffix == '.py':
+        return said
+    said = TEXT_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith(b'"') else b' ', said)
+    return b' '.join(said.split())
 
 
 def test_sources(test):
