@@ -7,7 +7,7 @@
 
 #include "array/array.h"
 #include "array_support.h"
-#include "kernels/request.h"
+#include "kernels/reduce_text.h"
 #include "run.h"
 #include "simulated_device.h"
 

@@ -20,12 +20,13 @@ HEADER = """\
 # outcome  killed; survived; or uncompiled: the fault does not compile
 # test     the program and the test that failed; status=N: it ended so; timeout: it took too long, twice; - for none
 # commit   HEAD when the mutation was tried; date: the day, in UTC
-# digest   of the mutation, of the file that it changes, and of the sources of its tests, all but comments and the
-#          layout of lines. While it stays, the result stands. Other files of the library, tests/support and golden
-#          files are not in it: for those, delete lines.
+# digest   of the mutation, of the file that it changes, and of the sources of its tests, all but comments. While it
+#          stays, the result stands. Other files of the library, tests/support and golden files are not in it: for
+#          those, delete lines.
 """
-# Of C and of templates. Texts stay, and so do the directives of templates.
-TEXT_OR_COMMENT = re.compile(rb'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//(?!@)[^\n]*', re.DOTALL)
+# Of C and of templates, whose directives are no comments: a literal, which stays as it is, or what separates words.
+LITERAL_OR_SPACE = re.compile(rb'''("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')'''
+                              rb'''|(?:\s|/\*.*?\*/|//(?!@)[^\n]*)+''', re.DOTALL)
 
 
 def load():
@@ -64,8 +65,7 @@ def text(path):
     said = path.read_bytes() if path.is_file() else b''
     if path.suffix == '.py':
         return said
-    said = TEXT_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith(b'"') else b' ', said)
-    return b' '.join(said.split())
+    return LITERAL_OR_SPACE.sub(lambda found: found[1] or (b'\n' if b'\n' in found[0] else b' '), said)
 
 
 def test_sources(test):

@@ -3,10 +3,11 @@
 # With --sanitize the tests run a second time, built with the address and undefined-behaviour
 # sanitizers, and with a check that each kernel's key in memory stands for one text.
 # With --fuzz every fuzz target runs for a minute, all at once.
-# With --sample long tables are tested by one of 64 of their rows; of slow tests a quarter runs, of slow
-# lists and the tests in the simulator of CUDA an eighth, with the sanitizers half of that. The commit
-# chooses which, so that another commit tests others; QUARRY_TEST_SAMPLE=n repeats a choice, QUARRY_TEST_SHARE=n takes
-# one of n. The host's kernels compile with -O1, in 0.6 of the time; QUARRY_CXXFLAGS= gives users' -O3.
+# With --sample long tables are tested by one of 64 of their rows; of slow tests a quarter runs, of
+# slow lists and the tests in the simulator of CUDA an eighth, with the sanitizers half of that. The
+# commit chooses which, so that another commit tests others; QUARRY_TEST_SAMPLE=n repeats a choice,
+# QUARRY_TEST_SHARE=n takes one of n. The host's kernels compile with -O1, in 0.6 of the time;
+# QUARRY_CXXFLAGS= gives users' -O3.
 # The end repeats the names of the tests that failed, with the last lines of their output.
 # The last line is "N passed, N failed"; the exit status is non-zero on any failure.
 set -u

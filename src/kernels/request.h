@@ -17,11 +17,6 @@ enum { STEP_ZERO, STEP_ONE, STEP_ANY, STEP_BACK };
 /* The widest access of a GPU's thread, in bytes, and the threads of a warp. */
 enum { GA__VECTOR_BYTES = 16, GA__WARP = 32 };
 
-/* The carveout of kernels whose threads load vectors and then store them to a stage: the loads of
- * all blocks in flight need room in the L1 cache. With the default, which lets most blocks run at
- * once, sums of short rows reach 0.92 of an H200's bus; with this one 0.99. */
-enum { GA__STAGE_CARVEOUT = 71 };
-
 /* The bytes of a vector that an element of `size` bytes takes: all of them, if it is a struct of
  * more, or of a size that is no power of two. */
 static inline size_t ga__vector_size(size_t size)
