@@ -445,6 +445,48 @@ static void blocks_of_a_cluster_meet(void **state)
     simulated_device.meets = false;
 }
 
+/* A view of rows that begin `before` elements after those of a wider matrix. */
+static gpuarray *window(ga_dtype dtype, int64_t rows, int64_t length, int64_t before, uint64_t seed)
+{
+    char slice[64];
+    snprintf(slice, sizeof slice, ":, %lld:%lld", (long long)before, (long long)(before + length));
+    return ga_slice(given(dtype, GA_SHAPE(rows, length + 17), seed), slice);
+}
+
+/* Rows that one block or several share, of random lengths, at random places in memory. */
+static void long_rows_at_any_place(void **state)
+{
+    enum { CALLS = 24, ELEMENTS = 1200000 };
+    static const ga_dtype dtypes[] = {GA_FLOAT32, GA_FLOAT16, GA_FLOAT64, GA_BFLOAT16};
+    static const int some[] = {0, 1, 2, 3, 4, 7, 8, 9, 11};
+    uint64_t random = run_seed();
+    (void)state;
+    for (int k = 0; k < CALLS; k++) {
+        const ga_dtype dtype = dtypes[random_below(&random, 4)];
+        const char *const text = forms[some[random_below(&random, 9)]];
+        const int64_t length = (int64_t)exp2(12 + 7 * random_real(&random)),
+                      most = ELEMENTS / length, rows = most < 36 ? most : 36;
+        const int64_t before = random_below(&random, 17),
+                      other = random_below(&random, 2) ? before : random_below(&random, 17);
+        char item[400];
+        snprintf(item, sizeof item, "%s %s: %lld rows of %lld from %lld and %lld", text,
+                 ga_dtype_name(dtype), (long long)rows, (long long)length, (long long)before,
+                 (long long)other);
+        if (!in_sample(item))
+            continue;
+        GA_SCOPE {
+            const gpuarray *x = window(dtype, rows, length, before, 1),
+                           *y = window(dtype, rows, length, other, 2),
+                           *g = given(dtype, GA_SHAPE(length), 3),
+                           *v = given(dtype, GA_SHAPE(rows, 1), 4), *p = backwards(x),
+                           *q = backwards(y);
+            const ga_named names[] = {GA(x), GA(y), GA(g), GA(v)},
+                           others[] = {GA_NAMED("x", p), GA_NAMED("y", q), GA(g), GA(v)};
+            expect_same(text, item, (ga_eval)(text, 4, names), (ga_eval)(text, 4, others));
+        }
+    }
+}
+
 /* ---- Quotients ---- */
 
 enum { QUOTIENT_ROWS = 64, QUOTIENTS = 64 }; /* of a row */
@@ -708,6 +750,7 @@ int main(int argc, char **argv)
         simulating_test(the_longest_rows_of_cuda),
         slow_test_teardown(blocks_of_a_cluster_meet, use_default_device),
         cmocka_unit_test(rows_around_the_limits_of_shared_memory),
+        cmocka_unit_test(long_rows_at_any_place),
         simulating_test(quotients_are_the_divisions),
         simulating_test(quotients_of_doubles_are_the_divisions),
         simulating_test(quotients_of_halves_are_the_divisions),

@@ -78,6 +78,9 @@ typedef enum ga__copy_kind {
     GA__DEVICE_TO_DEVICE
 } ga__copy_kind;
 
+/* The most blocks of a cluster. */
+enum { GA__CLUSTER_BLOCKS = 16 };
+
 /* One launch of `grid` blocks. On CUDA each block has `block` threads and `shared` bytes of dynamic
  * shared memory, at most the device's less the kernel's static part; on the host each block is one
  * call. The kernel's only parameter is a struct of `nwords` 64-bit words, copied before the call
@@ -86,6 +89,7 @@ typedef struct ga__launch {
     int64_t grid;
     int block;
     bool together; /* CUDA: all blocks run at once, or the launch fails */
+    int cluster;   /* CUDA: neighbouring blocks that share their shared memory; 0: none do */
     bool in_order; /* host: blocks are claimed in order, because they wait for earlier ones */
     size_t shared;
     size_t stack; /* host: bytes of the arrays that a block keeps on its thread's stack */
@@ -196,6 +200,9 @@ typedef struct ga__code_verbs {
     /* The number of blocks of `block` threads that run at once on the whole device; never
      * raises. */
     int (*resident_blocks)(ga__device *device, ga__function *function, int block);
+    /* The number of clusters of such a launch that run at once, at least 1; never raises. NULL if
+     * the backend has none. */
+    int (*resident_clusters)(ga__device *device, ga__function *function, const ga__launch *launch);
     ga_status (*launch)(ga__stream *stream, ga__function *function, const ga__launch *launch);
 } ga__code_verbs;
 
@@ -290,6 +297,7 @@ struct ga__device {
     int threads_per_processor;
     size_t shared_bytes; /* the most shared memory of a block; 0: what every CUDA device has */
     bool meets;          /* blocks of a launch can run all at once, and wait for each other */
+    int cluster_blocks;  /* that can share their shared memory: 0 if none can */
     size_t cache_bytes;  /* last-level cache */
     int64_t memory_rate; /* CUDA: bytes that memory delivers in a microsecond; 0: not known */
     void *state;         /* the backend's own */

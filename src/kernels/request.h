@@ -14,8 +14,9 @@
 /* What a kernel knows of the stride of an operand along an axis. */
 enum { STEP_ZERO, STEP_ONE, STEP_ANY, STEP_BACK };
 
-/* The widest access of a GPU's thread, in bytes, and the threads of a warp. */
-enum { GA__VECTOR_BYTES = 16, GA__WARP = 32 };
+/* The widest access of a GPU's thread and a line of its memory, in bytes, and the threads of a
+ * warp. */
+enum { GA__VECTOR_BYTES = 16, GA__LINE_BYTES = 128, GA__WARP = 32 };
 
 /* The bytes of a vector that an element of `size` bytes takes: all of them, if it is a struct of
  * more, or of a size that is no power of two. */

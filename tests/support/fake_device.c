@@ -204,6 +204,13 @@ static int fake_resident_blocks(ga__device *device, ga__function *function, int 
     return device->processors * 1536 / block;
 }
 
+static int fake_resident_clusters(ga__device *device, ga__function *function,
+                                  const ga__launch *launch)
+{
+    (void)function;
+    return device->processors / launch->cluster;
+}
+
 static ga_status fake_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
     (void)stream, (void)function;
@@ -236,6 +243,7 @@ const ga__backend fake_backend = {.name = "fake",
                                   .code.unload = fake_unload,
                                   .code.find = fake_find,
                                   .code.resident_blocks = fake_resident_blocks,
+                                  .code.resident_clusters = fake_resident_clusters,
                                   .code.launch = fake_launch,
                                   .user.compile = fake_compile_cuda,
                                   .user.key = fake_cuda_key,
@@ -246,7 +254,8 @@ const ga__backend fake_backend = {.name = "fake",
 #define FAKE(sm)                                                                                   \
     {                                                                                              \
         .backend = &fake_backend, .index = sm, .name = "fake:" #sm, .arch = sm, .processors = 132, \
-        .shared_bytes = 99 << 10, .threads_per_processor = 2048, .meets = true                     \
+        .shared_bytes = 99 << 10, .threads_per_processor = 2048, .meets = true,                    \
+        .cluster_blocks = (sm) < 90 ? 0 : 8                                                        \
     }
 ga__device devices[DEVICES] = {FAKE(75), FAKE(80), FAKE(90), FAKE(100), FAKE(120)};
 

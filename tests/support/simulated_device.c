@@ -129,6 +129,13 @@ static const struct {
     {"st.relaxed.gpu.global.u64", "*(volatile unsigned long long *)to = word;"},
     {"ld.global.cg.v4.u32", "v = *from;"},
     {"cp.async.bulk.prefetch.L2", "(void)from, (void)bytes;"},
+    {"mbarrier.init", "*barrier = 0;"},
+    {"mbarrier.arrive.expect_tx", "(void)bytes; ++*(volatile unsigned long long *)barrier;"},
+    {"{ .reg .pred passed", "passed = (*(volatile unsigned long long *)barrier & 1) != parity; "
+                            "if (!passed) __nanosleep(20);"},
+    {"cp.async.bulk.shared", "__builtin_memcpy(to, from, bytes);"},
+    {"fence.mbarrier_init", ""},
+    {"fence.proxy.async", ""},
     {"max.NaN.f32", "r = a > b || a != a ? a : b;"},
     {"min.NaN.f32", "r = a < b || a != a ? a : b;"},
     {"mul.wide.u32", "product = (unsigned long long)a * b;"},

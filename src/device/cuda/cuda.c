@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "device/code.h"
 #include "device/cuda/cublaslt.h"
 #include "device/cuda/shared.h"
@@ -149,6 +150,50 @@ static int cuda_resident_blocks(ga__device *device, ga__function *function, int 
     return (per_processor > 0 ? per_processor : 1) * device->processors;
 }
 
+static cudaLaunchConfig_t config_of(const ga__launch *launch, cudaLaunchAttribute *cluster)
+{
+    *cluster = (cudaLaunchAttribute){.id = cudaLaunchAttributeClusterDimension};
+    cluster->val.clusterDim.x = (unsigned)launch->cluster;
+    cluster->val.clusterDim.y = cluster->val.clusterDim.z = 1;
+    return (cudaLaunchConfig_t){.gridDim = {(unsigned)launch->grid, 1, 1},
+                                .blockDim = {(unsigned)launch->block, 1, 1},
+                                .dynamicSmemBytes = launch->shared,
+                                .attrs = cluster,
+                                .numAttrs = 1};
+}
+
+static int count_clusters(ga__device *device, ga__function *function, const ga__launch *launch)
+{
+    cudaLaunchAttribute cluster;
+    const cudaLaunchConfig_t config = config_of(launch, &cluster);
+    int count = 0;
+    if (ga__cuda_use(device) != GA_OK ||
+        cudaKernelSetAttributeForDevice((cudaKernel_t)function,
+                                        cudaFuncAttributeNonPortableClusterSizeAllowed, 1,
+                                        device->index) != cudaSuccess ||
+        cudaOccupancyMaxActiveClusters(&count, (const void *)function, &config) != cudaSuccess)
+        (void)cudaGetLastError();
+    return count > 0 ? count : 1;
+}
+
+/* The driver takes microseconds to count, so the device remembers what it counted last: in each
+ * word a hash of the launch, and the clusters. */
+static int cuda_resident_clusters(ga__device *device, ga__function *function,
+                                  const ga__launch *launch)
+{
+    cuda_state *state = device->state;
+    const uint64_t words[] = {(uint64_t)(uintptr_t)function, launch->shared,
+                              (uint64_t)launch->block << 32 | (uint64_t)launch->cluster};
+    const uint64_t hash = ga__hash64(words, sizeof words, 0);
+    _Atomic uint64_t *const place = &state->clusters[hash % GA__COUNTED];
+    const uint64_t known = atomic_load_explicit(place, memory_order_relaxed);
+    if (known >> 16 == hash >> 16 && known != 0)
+        return (int)(known & 0xffff);
+    const int count = count_clusters(device, function, launch);
+    atomic_store_explicit(place, hash >> 16 << 16 | (uint64_t)count, memory_order_relaxed);
+    return count;
+}
+
 static ga_status cuda_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
     ga__device *device = stream->device;
@@ -161,8 +206,12 @@ static ga_status cuda_launch(ga__stream *stream, ga__function *function, const g
     void *args[] = {
         (void *)(uintptr_t)launch->words}; /* read only, although its type is not const */
     const dim3 grid = {(unsigned)launch->grid, 1, 1}, block = {(unsigned)launch->block, 1, 1};
+    cudaLaunchAttribute cluster;
+    cudaLaunchConfig_t config = config_of(launch, &cluster);
+    config.stream = stream->handle;
     const cudaError_t error =
-        launch->together
+        launch->cluster > 0 ? cudaLaunchKernelExC(&config, (const void *)function, args)
+        : launch->together
             ? cudaLaunchCooperativeKernel(function, grid, block, args, launch->shared,
                                           stream->handle)
             : cudaLaunchKernel(function, grid, block, args, launch->shared, stream->handle);
@@ -230,6 +279,11 @@ static int64_t memory_rate(int index)
 /* The part of the device's memory that a stream may keep in large blocks. */
 #define LARGE_SHARE 8
 
+/* Architectures, and the most blocks of a cluster that all of these promise. */
+#define FIRST_WITH_CLUSTERS 90
+#define FIRST_WITH_FEWER 120
+#define PORTABLE_BLOCKS 8
+
 static cudaError_t read_properties(ga__device *device)
 {
     cuda_state *state = device->state;
@@ -244,6 +298,9 @@ static cudaError_t read_properties(ga__device *device)
     device->cache_bytes = (size_t)properties.l2CacheSize;
     device->shared_bytes = properties.sharedMemPerBlockOptin;
     device->meets = properties.cooperativeLaunch;
+    device->cluster_blocks = device->arch < FIRST_WITH_CLUSTERS ? 0
+                             : device->arch < FIRST_WITH_FEWER  ? GA__CLUSTER_BLOCKS
+                                                                : PORTABLE_BLOCKS;
     device->memory_rate = memory_rate(device->index);
     state->most_large = properties.totalGlobalMem / LARGE_SHARE;
     return cudaSuccess;
@@ -348,6 +405,7 @@ const ga__backend ga__cuda_backend = {
     .code.find = ga__cuda_find,
     .code.carve = cuda_carve,
     .code.resident_blocks = cuda_resident_blocks,
+    .code.resident_clusters = cuda_resident_clusters,
     .code.launch = cuda_launch,
     .product.found = ga__cublaslt_found,
     .product.takes = ga__cublaslt_takes,

@@ -109,7 +109,9 @@ cudaError_t ga__driver_set_attribute(const void *kernel, enum cudaFuncAttribute 
 _Static_assert((int)cudaFuncAttributeMaxDynamicSharedMemorySize ==
                        (int)CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
                    (int)cudaFuncAttributePreferredSharedMemoryCarveout ==
-                       (int)CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                       (int)CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT &&
+                   (int)cudaFuncAttributeNonPortableClusterSizeAllowed ==
+                       (int)CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
                "attributes of the runtime and of the driver have the same numbers");
 
 cudaError_t ga__driver_attributes(struct cudaFuncAttributes *attributes, const void *kernel)
@@ -160,4 +162,39 @@ cudaError_t ga__driver_launch(const void *kernel, dim3 grid, dim3 block, void **
 {
     return CALL(cuLaunchKernel, (CUfunction)(uintptr_t)kernel, grid.x, grid.y, grid.z, block.x,
                 block.y, block.z, (unsigned)shared, stream, args, NULL);
+}
+
+static CUlaunchConfig config_of(const cudaLaunchConfig_t *config, CUlaunchAttribute *cluster)
+{
+    *cluster = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+    cluster->value.clusterDim.x = config->attrs[0].val.clusterDim.x;
+    cluster->value.clusterDim.y = cluster->value.clusterDim.z = 1;
+    return (CUlaunchConfig){.gridDimX = config->gridDim.x,
+                            .gridDimY = config->gridDim.y,
+                            .gridDimZ = config->gridDim.z,
+                            .blockDimX = config->blockDim.x,
+                            .blockDimY = config->blockDim.y,
+                            .blockDimZ = config->blockDim.z,
+                            .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
+                            .hStream = config->stream,
+                            .attrs = cluster,
+                            .numAttrs = 1};
+}
+
+cudaError_t ga__driver_clusters(int *clusters, const void *kernel, const cudaLaunchConfig_t *config)
+{
+    CUlaunchAttribute cluster;
+    const CUlaunchConfig own = config_of(config, &cluster);
+    CUfunction function = NULL;
+    const cudaError_t error = CALL(cuKernelGetFunction, &function, (CUkernel)(uintptr_t)kernel);
+    return error == cudaSuccess ? CALL(cuOccupancyMaxActiveClusters, clusters, function, &own)
+                                : error;
+}
+
+cudaError_t ga__driver_launch_clusters(const cudaLaunchConfig_t *config, const void *kernel,
+                                       void **args)
+{
+    CUlaunchAttribute cluster;
+    const CUlaunchConfig own = config_of(config, &cluster);
+    return CALL(cuLaunchKernelEx, &own, (CUfunction)(uintptr_t)kernel, args, NULL);
 }

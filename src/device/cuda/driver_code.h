@@ -22,6 +22,11 @@ cudaError_t ga__driver_parameter(const void *kernel, size_t index, size_t *offse
 cudaError_t ga__driver_occupancy(int *blocks, const void *kernel, int threads, size_t shared);
 cudaError_t ga__driver_launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared,
                               cudaStream_t stream);
+/* Of the configuration's attributes they know the shape of clusters, which is the only one. */
+cudaError_t ga__driver_clusters(int *clusters, const void *kernel,
+                                const cudaLaunchConfig_t *config);
+cudaError_t ga__driver_launch_clusters(const cudaLaunchConfig_t *config, const void *kernel,
+                                       void **args);
 
 /* For the sources of the backend, which use the names of 12.8. */
 #ifdef QUARRY_DRIVER_CODE
@@ -39,6 +44,8 @@ cudaError_t ga__driver_launch(const void *kernel, dim3 grid, dim3 block, void **
 #define cudaFuncGetParamInfo ga__driver_parameter
 #define cudaOccupancyMaxActiveBlocksPerMultiprocessor ga__driver_occupancy
 #define cudaLaunchKernel ga__driver_launch
+#define cudaOccupancyMaxActiveClusters ga__driver_clusters
+#define cudaLaunchKernelExC ga__driver_launch_clusters
 #endif
 
 #endif

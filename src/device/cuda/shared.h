@@ -12,6 +12,7 @@
 
 #define GA__LAUNCHED 8       /* names kept for the message after a fault */
 #define GA__LAUNCHED_WORDS 8 /* 63 bytes of each */
+#define GA__COUNTED 64       /* launches of clusters that are remembered */
 
 /* Pinned memory for one piece of a copy to the device; upload.c's. */
 typedef struct ga__upload {
@@ -44,6 +45,7 @@ typedef struct cuda_state {
     char cuda_key[GA__CUDA_KEY_SIZE];    /* for users' sources */
     ga__launched launched[GA__LAUNCHED]; /* since the last wait for the whole device; no lock */
     atomic_uint nlaunched;               /* the next name goes to index nlaunched % GA__LAUNCHED */
+    _Atomic uint64_t clusters[GA__COUNTED]; /* how many run at once, of the last launches */
 } cuda_state;
 
 /* Raises a failed call; `what` names the operation. cudaGetLastError clears the error if that is

@@ -51,7 +51,8 @@ static void add_operand(launching *c, int k)
 static uint64_t group_of(const plan *p)
 {
     switch ((ga__fused_walk)p->v.walk) {
-    case GA__WALK_CLUSTERS: return (uint64_t)p->part;
+    case GA__WALK_CLUSTERS:
+    case GA__WALK_DISTRIBUTED: return (uint64_t)p->part;
     case GA__WALK_COLUMNS: return p->v.host ? (uint64_t)p->rows_of_block : p->meeting;
     default: return (uint64_t)p->rows_of_block;
     }
@@ -68,7 +69,7 @@ static void add_params(launching *c)
                            .wait = (uint64_t)(p->v.host ? p->kept.shape[0] : p->wait)};
     if (p->v.host)
         add_scratch(c);
-    if (p->v.walk == GA__WALK_CLUSTERS)
+    if (ga__fused_is_clustered(&p->v))
         add_cluster(c);
     for (int s = 0; s < f->nstages; s++)
         for (int k = 0; k < f->stages[s].nparts; k++)
@@ -112,18 +113,29 @@ static ga_status allocate(launching *c, ga__stream *stream, ga__buffer **memory)
 {
     const plan *p = c->p;
     ga__device *device = p->call->device;
-    const size_t nbytes = c->cluster ? (size_t)p->grid * 2 * GA__RESULT_WORDS * sizeof(uint64_t)
-                                     : p->scratch * (size_t)device->processors;
+    const bool meets = p->v.walk == GA__WALK_CLUSTERS;
+    const size_t nbytes = meets ? (size_t)p->grid * 2 * GA__RESULT_WORDS * sizeof(uint64_t)
+                                : p->scratch * (size_t)device->processors;
     *memory = nbytes > 0 ? ga__buffer_new(device, nbytes) : NULL;
     if (nbytes > 0 && !*memory)
         return ga_error();
     const uint64_t address = *memory ? (uint64_t)(uintptr_t)(*memory)->memory : 0;
     if (c->scratch)
         c->scratch->scratch = address;
-    if (!c->cluster)
+    if (!meets)
         return GA_OK;
     c->cluster->results = address;
     return device->backend->memory.zero(stream, (*memory)->memory, nbytes);
+}
+
+/* Blocks that all run at once, or fewer: those of a cluster of the hardware need neighbouring
+ * multiprocessors, and the device knows how many clusters it has room for. */
+static void fit_clusters(const plan *p, const ga__loaded_kernel *kernel, ga__launch *launch)
+{
+    ga__device *device = p->call->device;
+    launch->cluster = p->blocks;
+    const int64_t room = device->backend->code.resident_clusters(device, kernel->function, launch);
+    launch->grid = p->blocks * (p->rows < room ? p->rows : room);
 }
 
 static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
@@ -135,13 +147,15 @@ static ga_status launch(launching *c, const ga__loaded_kernel *kernel)
     if (!stream)
         return ga_error();
     ga_status status = allocate(c, stream, &memory);
-    const ga__launch launch = {.grid = p->grid,
-                               .block = p->v.block,
-                               .shared = p->shared,
-                               .stack = p->stack,
-                               .words = c->params.word,
-                               .nwords = ga__params_count(&c->params),
-                               .together = p->v.walk == GA__WALK_CLUSTERS};
+    ga__launch launch = {.grid = p->grid,
+                         .block = p->v.block,
+                         .shared = p->shared,
+                         .stack = p->stack,
+                         .words = c->params.word,
+                         .nwords = ga__params_count(&c->params),
+                         .together = p->v.walk == GA__WALK_CLUSTERS};
+    if (p->v.walk == GA__WALK_DISTRIBUTED)
+        fit_clusters(p, kernel, &launch);
     if (status == GA_OK)
         status = ga__request_launch(kernel, stream, &launch);
     ga__buffer_release(memory);

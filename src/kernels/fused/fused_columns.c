@@ -69,7 +69,7 @@ static bool share_columns(plan *p, int across, int limit, int largest)
 static bool plan_registers(plan *p, int across)
 {
     p->v.registers = true;
-    p->v.ahead = false;
+    p->v.ahead = GA__NOT_AHEAD;
     p->v.staged = 0;
     if (!share_columns(p, across, ga__fused_most_each(p), LARGEST_TEAM))
         return false;
@@ -101,7 +101,8 @@ static bool start_strips(plan *p)
 /* Strips in registers, while the next one comes to shared memory. */
 static bool plan_ahead(plan *p, int across)
 {
-    p->v.registers = p->v.ahead = true;
+    p->v.registers = true;
+    p->v.ahead = GA__AHEAD_BY_THREADS;
     return share_columns(p, across, ga__fused_most_ahead(p), LARGEST_BLOCK) && stage_strips(p) &&
            ga__fused_copies_ahead(p) && start_strips(p);
 }
@@ -118,7 +119,7 @@ static bool plan_shared(plan *p, int across, int several)
         set_block(p, across, LARGEST_BLOCK / across);
     if (!stage_strips(p) || ga__fused_blocks_with_room(p) < several)
         return false;
-    p->v.ahead = ga__fused_copies_ahead(p);
+    p->v.ahead = ga__fused_copies_ahead(p) ? GA__AHEAD_BY_THREADS : GA__NOT_AHEAD;
     if (!start_strips(p))
         return false;
     ga__fused_set_wait(p);

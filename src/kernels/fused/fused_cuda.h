@@ -38,6 +38,21 @@ int ga__fused_power_of_two(int64_t at_least, int most);
  * smaller room has. */
 int ga__fused_sure_of(int room, int64_t whole_vectors, int team);
 
+/* Sets the elements of a vector, and whether rows are whole vectors, or lines where blocks share
+ * them; how many elements from which on vectors are counted; and the most vectors that a row
+ * lies in, or a block's part of it. */
+void ga__fused_choose_lanes(ga__fused_plan *p);
+int ga__fused_line(const ga__fused_plan *p);
+int64_t ga__fused_vectors_of_row(const ga__fused_plan *p);
+int64_t ga__fused_vectors_of_part(const ga__fused_plan *p);
+
+/* Whole vectors among the most elements of a thread that there is room for: one at least. */
+int ga__fused_vectors_with_room(const ga__fused_plan *p, int elements);
+
+/* Lets `team` threads have the row, or a block's part, in registers that have room for `least` to
+ * `most` vectors of each. */
+void ga__fused_take_team(ga__fused_plan *p, int team, int most, int least);
+
 /* ---- Blocks ---- */
 
 /* Blocks, of rows in shared memory, that a multiprocessor has room for; and blocks that the device
@@ -65,6 +80,22 @@ bool ga__fused_is_close(const ga__fused_plan *p, int k);
 bool ga__fused_plan_single(ga__fused_plan *p);
 bool ga__fused_plan_short(ga__fused_plan *p);
 bool ga__fused_plan_threads(ga__fused_plan *p);
+
+/* Plans rows in the registers of a block of at most `largest` threads, or parts of them in those of
+ * each of some blocks, while the next ones come to shared memory; begin_ahead() prepares what
+ * counts registers for it. */
+void ga__fused_begin_ahead(ga__fused_plan *p);
+bool ga__fused_plan_ahead(ga__fused_plan *p, int blocks, int largest);
+
+/* Plans rows in shared memory, with at least `several` blocks per multiprocessor: of one block; or
+ * of some, which meet in memory. */
+bool ga__fused_plan_rows(ga__fused_plan *p, int several);
+bool ga__fused_plan_clusters(ga__fused_plan *p, int several);
+
+/* Plans parts of rows in registers: of the blocks of a cluster of the hardware, or of blocks that
+ * meet in memory. False if a row has too many, or other forms are faster. */
+bool ga__fused_plan_distributed(ga__fused_plan *p);
+bool ga__fused_plan_meeting(ga__fused_plan *p);
 
 /* CUDA: plans columns; false if they are too long or too few. */
 bool ga__fused_plan_columns(ga__fused_plan *p);

@@ -9,14 +9,24 @@
 #define GA__OWN_PLACE 255
 
 /* Where a kernel finds the elements of a row: side by side, for a team of threads, for a cluster of
- * blocks that have a part each, or for a single thread; or a stride apart, below each other, while
- * those of neighbouring rows lie side by side. */
+ * blocks that have a part each and meet in memory, or in the shared memory of a cluster of the
+ * hardware, or for a single thread; or a stride apart, below each other, while those of
+ * neighbouring rows lie side by side. */
 typedef enum ga__fused_walk {
     GA__WALK_ROWS,
     GA__WALK_CLUSTERS,
+    GA__WALK_DISTRIBUTED,
     GA__WALK_COLUMNS,
     GA__WALK_THREADS
 } ga__fused_walk;
+
+/* CUDA: how the next row comes to shared memory while the last pass runs: each thread copies its
+ * own elements, or one of them orders whole vectors in bulk. */
+typedef enum ga__fused_ahead {
+    GA__NOT_AHEAD,
+    GA__AHEAD_BY_THREADS,
+    GA__AHEAD_IN_BULK
+} ga__fused_ahead;
 
 /* The kernel of fused rows: its words are the key, after the formula's id and the device. With an
  * odd number of operands one more is zero. */
@@ -26,7 +36,7 @@ typedef struct ga__fused_variant {
     bool registers;  /* CUDA: a thread keeps its elements in registers, not in shared memory */
     bool gathers;    /* CUDA: results pass through shared memory */
     bool past_cache; /* host: results are stored past the cache */
-    bool ahead;      /* CUDA: the next row comes to shared memory while the last pass runs */
+    uint8_t ahead;   /* a ga__fused_ahead */
     uint8_t kept_ndim;
     uint8_t noperands;
     uint16_t block, team;  /* CUDA: threads of a block, and those that share a row */
@@ -91,6 +101,12 @@ void ga__fused_place(ga__fused_plan *p);
 void ga__fused_place_columns(ga__fused_plan *p);
 size_t ga__fused_shared_limit(const ga__fused_plan *p);
 
+/* Whether several blocks share a row. */
+static inline bool ga__fused_is_clustered(const ga__fused_variant *v)
+{
+    return v->walk == GA__WALK_CLUSTERS || v->walk == GA__WALK_DISTRIBUTED;
+}
+
 /* Whether the elements of neighbouring rows lie side by side, instead of those of a row. */
 static inline bool ga__fused_has_columns(const ga__fused_plan *p)
 {
@@ -119,6 +135,13 @@ static inline bool ga__fused_is_late(const ga__fused_formula *f, const ga__fused
     for (int s = 0; s < f->nstages; s++)
         late &= !(f->reads[s] >> k & 1);
     return late;
+}
+
+/* CUDA: whether such an operand stays in shared memory, for all rows of a block. */
+static inline bool ga__fused_is_staged_once(const ga__fused_formula *f, const ga__fused_variant *v,
+                                            int k)
+{
+    return v->ahead == GA__AHEAD_IN_BULK && ga__fused_is_late(f, v, k);
 }
 
 /* Whether the rows of operand k are not all the same one. */

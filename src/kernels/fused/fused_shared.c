@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define LINE_BYTES 128                  /* from which a stage copies, ga::STAGE_LINE */
 #define SHARED_BYTES ((size_t)48 << 10) /* that every device has, */
 #define PART_SHARED_BYTES 2048          /* and those that combining one part's results takes */
 
@@ -34,7 +33,7 @@ static size_t whole_vectors(size_t nbytes)
 /* Bytes of a stretch that begins anywhere in its first line, as ga::stage_room<0>. */
 static size_t room(int64_t elements, size_t size)
 {
-    return whole_vectors((size_t)elements * size + LINE_BYTES - 1);
+    return whole_vectors((size_t)elements * size + GA__LINE_BYTES - 1);
 }
 
 /* Elements of the block's rows of an operand, and of what lies between them. Threads read groups of
@@ -83,6 +82,10 @@ void ga__fused_place(plan *p)
     for (int k = 1; k < p->call->noperands; k++)
         if (p->v.staged >> k & 1)
             p->place[k] = take(p, room(stretch_of(p, k), ga__fused_size(p, k)));
+    const int64_t more = GA__LINE_BYTES / GA__VECTOR_BYTES * p->v.lanes + p->v.lanes;
+    for (int k = 1; k < p->call->noperands; k++)
+        if (ga__fused_is_staged_once(f, &p->v, k))
+            p->place[k] = take(p, room(p->part + more, ga__fused_size(p, k)));
     p->place[0] = 0;
     const int64_t elements = p->rows_of_block * p->part;
     const size_t result = p->v.gathers ? room(elements, ga__fused_size(p, 0)) : 0;

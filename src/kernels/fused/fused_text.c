@@ -29,7 +29,7 @@ static size_t words_of_array(const variant *v)
 static layout layout_of(const formula *f, const variant *v)
 {
     const size_t head = sizeof(ga__fused_params) + (v->host ? sizeof(ga__scratch_params) : 0) +
-                        (v->walk == GA__WALK_CLUSTERS ? sizeof(ga__cluster_params) : 0);
+                        (ga__fused_is_clustered(v) ? sizeof(ga__cluster_params) : 0);
     layout l = {.head = head / sizeof(uint64_t) + (size_t)part_count(f),
                 .n = GA__DIVISOR_WORDS * (size_t)(v->kept_ndim - 1)};
     for (int k = 0; k < v->noperands; k++) {
@@ -80,6 +80,7 @@ static void fill_operand(ga__record *record, const formula *f, const variant *v,
     ga__record_set_flag(record, GA__KEY(along_row), along);
     ga__record_set_flag(record, GA__KEY(in_shared), v->staged >> k & 1);
     ga__record_set_flag(record, GA__KEY(late), ga__fused_is_late(f, v, k));
+    ga__record_set_flag(record, GA__KEY(staged_once), ga__fused_is_staged_once(f, v, k));
     ga__record_set_flag(record, GA__KEY(made_in), lends_place(v, k));
     ga__record_set_number(record, GA__KEY(near), along);
     ga__record_set_number(record, GA__KEY(width), along ? v->lanes : 1);
@@ -248,7 +249,11 @@ static void fill_variant(ga__record *record, const formula *f, const variant *v)
     ga__record_set_flag(record, GA__KEY(staged), v->staged != 0);
     ga__record_set_flag(record, GA__KEY(ahead), v->ahead);
     ga__record_set_flag(record, GA__KEY(shifted), v->shifted);
-    ga__record_set_flag(record, GA__KEY(clustered), v->walk == GA__WALK_CLUSTERS);
+    ga__record_set_flag(record, GA__KEY(clustered), ga__fused_is_clustered(v));
+    ga__record_set_flag(record, GA__KEY(distributed), v->walk == GA__WALK_DISTRIBUTED);
+    ga__record_set_number(record, GA__KEY(most_blocks), GA__CLUSTER_BLOCKS);
+    ga__record_set_number(record, GA__KEY(line_vectors), GA__LINE_BYTES / GA__VECTOR_BYTES);
+    ga__record_set_flag(record, GA__KEY(bulk), v->ahead == GA__AHEAD_IN_BULK);
     ga__record_set_flag(record, GA__KEY(columns), v->walk == GA__WALK_COLUMNS);
     ga__record_set_number(record, GA__KEY(result_words), GA__RESULT_WORDS);
     ga__record_set_flag(record, GA__KEY(leaving), leaves(f, v));
