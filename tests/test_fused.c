@@ -54,7 +54,8 @@ static void check_form(const char *text, const char *what, const gpuarray *x, co
 /* Rows of this form that are one reduction: long_rows_of_one_step_are_reduced() has the limits. */
 static bool is_one_reduction(const char *text, ga_dtype dtype, int64_t length)
 {
-    const bool is_long = dtype == GA_FLOAT64 ? length > 4096 : length > 16384;
+    const bool is_long =
+        length * (int64_t)ga_dtype_size(dtype) > (dtype == GA_FLOAT64 ? 32768 : 65536);
     return text == forms[5] && is_long;
 }
 
@@ -117,7 +118,8 @@ static void long_rows_of_one_step_are_reduced(void **state)
     (void)state;
     assert_true(fuses_on(PROCESSORS, forms[5], GA_FLOAT32, 9, 16000));
     assert_false(fuses_on(PROCESSORS, forms[5], GA_FLOAT32, 9, 17000));
-    assert_false(fuses_on(PROCESSORS, forms[5], GA_FLOAT16, 9, 17000));
+    assert_true(fuses_on(PROCESSORS, forms[5], GA_FLOAT16, 9, 32000));
+    assert_false(fuses_on(PROCESSORS, forms[5], GA_FLOAT16, 9, 33000));
     assert_true(fuses_on(PROCESSORS, forms[6], GA_FLOAT32, 9, 17000));
     /* Doubles also where a row leaves most registers of a large block empty. */
     assert_true(fuses_on(PROCESSORS, forms[5], GA_FLOAT64, 9, 4096));

@@ -23,9 +23,11 @@
 /* Whether a thread has its elements in pairs, of the bits that memory has. */
 bool ga__fused_has_pairs(const ga__fused_plan *p);
 
-/* The most elements of a thread; those in pairs; and of a thread whose block has one row. */
+/* The most elements of a thread: of columns; in pairs; of rows, several of which a block may have;
+ * and of a block's one row, while the next one comes. */
 int ga__fused_most_each(const ga__fused_plan *p);
 int ga__fused_most_paired(const ga__fused_plan *p);
+int ga__fused_most_held(const ga__fused_plan *p);
 int ga__fused_most_ahead(const ga__fused_plan *p);
 
 /* Whether the last pass alone reads some operand, a few vectors at a time. */

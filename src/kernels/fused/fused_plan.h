@@ -91,6 +91,12 @@ bool ga__fused_plan_cuda(ga__fused_plan *p);
 bool ga__fused_plan_host(ga__fused_plan *p);
 bool ga__fused_plan_host_columns(ga__fused_plan *p);
 
+/* Whether several blocks share a row. */
+static inline bool ga__fused_is_clustered(const ga__fused_variant *v)
+{
+    return v->walk == GA__WALK_CLUSTERS || v->walk == GA__WALK_DISTRIBUTED;
+}
+
 /* CUDA: the operands with elements of their own in each row, which shared memory may hold: a bit
  * for each. */
 uint64_t ga__fused_stageable(const ga__fused_plan *p);
@@ -100,12 +106,6 @@ uint64_t ga__fused_stageable(const ga__fused_plan *p);
 void ga__fused_place(ga__fused_plan *p);
 void ga__fused_place_columns(ga__fused_plan *p);
 size_t ga__fused_shared_limit(const ga__fused_plan *p);
-
-/* Whether several blocks share a row. */
-static inline bool ga__fused_is_clustered(const ga__fused_variant *v)
-{
-    return v->walk == GA__WALK_CLUSTERS || v->walk == GA__WALK_DISTRIBUTED;
-}
 
 /* Whether the elements of neighbouring rows lie side by side, instead of those of a row. */
 static inline bool ga__fused_has_columns(const ga__fused_plan *p)
@@ -129,9 +129,9 @@ static inline bool ga__fused_lends(const ga__fused_variant *v, int k)
  * few registers at a time. */
 static inline bool ga__fused_is_late(const ga__fused_formula *f, const ga__fused_variant *v, int k)
 {
-    bool late = v->registers && v->ahead && v->walk != GA__WALK_COLUMNS && !f->per_row &&
-                v->operand[k].streamed && v->operand[k].step == STEP_ONE && !(v->staged >> k & 1) &&
-                k > 0;
+    bool late = v->registers && (v->ahead || v->lanes > 1) && !f->per_row &&
+                (ga__fused_is_clustered(v) || v->walk == GA__WALK_ROWS) && v->operand[k].streamed &&
+                v->operand[k].step == STEP_ONE && !(v->staged >> k & 1) && k > 0;
     for (int s = 0; s < f->nstages; s++)
         late &= !(f->reads[s] >> k & 1);
     return late;

@@ -4,9 +4,9 @@
 #define FEW_DOUBLES (LARGEST_TEAM * 8)   /* a row that registers for twice as many hold; up to */
 #define MANY_DOUBLES (LARGEST_TEAM * 12) /* these, one reduction is faster: on H100 and H200 */
 #define SHIFTED_VECTORS 8                /* vectors of a row that may begin before it, at least */
-#define VECTORS_EACH 8  /* whole vectors and those of doubles need no more, in less than a block */
-#define MOST_ROOM 16    /* vectors of a thread in registers */
-#define LATE_BYTES 8192 /* of a row of doubles, from which on the next one comes ahead, if late */
+#define FEW_VECTORS 16                   /* of a row, */
+#define FEW_EACH 8                       /* and elements of a thread that has a part of it */
+#define MOST_ROOM 16                     /* vectors of a thread in registers */
 
 typedef ga__fused_plan plan;
 
@@ -56,7 +56,7 @@ void ga__fused_choose_lanes(plan *p)
     const int lanes = lanes_of(p);
     p->v.lanes = 1;
     p->v.shifted = false;
-    if (lanes == 1 || (p->v.registers && lanes > ga__fused_most_each(p)))
+    if (lanes == 1 || (p->v.registers && lanes > ga__fused_most_ahead(p)))
         return;
     const int whole = p->whole < lanes ? p->whole : lanes;
     if (whole < lanes && p->length < SHIFTED_VECTORS * lanes)
@@ -67,11 +67,12 @@ void ga__fused_choose_lanes(plan *p)
     p->v.shifted |= p->whole < ga__fused_line(p);
 }
 
-/* The vectors that a thread has room for: powers of two, so that rows of any length share few
- * kernels. A thread skips those past its row's end. */
+/* The vectors that a thread has room for: powers of two and three quarters of them, so that rows of
+ * any length share few kernels. A thread skips those past its row's end. */
 static int room_for(int64_t vectors, int most)
 {
-    const int room = ga__fused_power_of_two(vectors, MOST_ROOM);
+    const int power = ga__fused_power_of_two(vectors, MOST_ROOM),
+              room = power >= 4 && vectors <= power / 4 * 3 ? power / 4 * 3 : power;
     return room < most ? room : most;
 }
 
@@ -109,26 +110,23 @@ int ga__fused_vectors_with_room(const plan *p, int elements)
     return vectors < 1 ? 1 : vectors < most ? vectors : most;
 }
 
-static int usual_each(const plan *p)
+/* The most elements of a thread: as many as registers hold, since a multiprocessor then has more
+ * rows on their way, and smaller teams meet sooner; few of rows of few vectors, which neighbouring
+ * threads read together. Measured on an H200: bench/results/h200-2026-11-29-fused.md. */
+static int elements_of_thread(const plan *p, int64_t vectors)
 {
-    const bool vectors = p->v.lanes > 1 && p->v.lanes == lanes_of(p),
-               few = vectors && (!p->v.shifted || p->widest > WORD);
-    return ga__fused_has_pairs(p)      ? ga__fused_most_paired(p)
-           : p->call->formula->per_row ? MOST_PER_ROW
-           : few                       ? VECTORS_EACH
-                                       : MOST_EACH;
+    const int most = ga__fused_most_held(p);
+    const bool few = vectors <= FEW_VECTORS && !ga__fused_has_pairs(p) &&
+                     !p->call->formula->per_row && most > FEW_EACH;
+    return few ? FEW_EACH : most;
 }
 
 /* Chooses the threads of a row and their elements; false if the row does not fit them. */
 static bool share_row(plan *p)
 {
-    const int most = ga__fused_vectors_with_room(p, ga__fused_most_each(p)),
-              usual = ga__fused_vectors_with_room(p, usual_each(p)),
-              few = usual < most ? usual : most;
     const int64_t vectors = ga__fused_vectors_of_row(p);
-    int team = ga__fused_power_of_two(ga__ceil_div(vectors, few), BLOCK);
-    while (team < LARGEST_TEAM && vectors > (int64_t)team * most)
-        team *= 2;
+    const int most = ga__fused_vectors_with_room(p, elements_of_thread(p, vectors));
+    const int team = ga__fused_power_of_two(ga__ceil_div(vectors, most), LARGEST_TEAM);
     if (vectors > (int64_t)team * most)
         return false;
     ga__fused_take_team(p, team, most, 1);
@@ -201,16 +199,6 @@ static bool plan_late(plan *p)
            (ga__fused_plan_ahead(p, 1, LARGEST_TEAM) || ga__fused_plan_meeting(p));
 }
 
-/* Doubles gain already where registers would have several rows without the next one. */
-static bool plan_late_doubles(plan *p)
-{
-    if (p->widest <= WORD || p->length * (int64_t)p->widest < LATE_BYTES ||
-        p->call->formula->per_row)
-        return false;
-    ga__fused_begin_ahead(p);
-    return ga__fused_has_late(p) && ga__fused_plan_ahead(p, 1, LARGEST_TEAM);
-}
-
 /* Rows that do not fit the registers of a block. */
 static bool plan_long(plan *p)
 {
@@ -233,6 +221,7 @@ static bool is_reduced_faster(const plan *p)
 static bool plan_held(plan *p)
 {
     p->v.ahead = GA__NOT_AHEAD;
+    p->v.gathers = false;
     p->v.staged = 0;
     if (!plan_registers(p))
         return false;
@@ -251,8 +240,7 @@ bool ga__fused_plan_cuda(plan *p)
         return ga__fused_plan_single(p);
     if (ga__fused_plan_threads(p))
         return true;
-    if (is_reduced_faster(p) ||
-        (!plan_late_doubles(p) && !plan_held(p) && (p->call->formula->one_step || !plan_long(p))))
+    if (is_reduced_faster(p) || (!plan_held(p) && (p->call->formula->one_step || !plan_long(p))))
         return false;
     choose_pairs(p);
     return p->grid <= INT32_MAX;

@@ -4,6 +4,7 @@
 #define REGISTER_BYTES 128 /* of a thread's elements */
 #define MOST_PAIRED 32     /* elements of a thread in pairs, */
 #define PAIRED_OF_WARP 64  /* and where a warp then has the row, without barriers */
+#define HELD_BYTES 96      /* where results take registers too, and no copy is on its way */
 #define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied, */
 #define AHEAD_PAIRED 64    /* and in pairs */
 
@@ -87,14 +88,25 @@ bool ga__fused_has_late(const plan *p)
     return late;
 }
 
-int ga__fused_most_ahead(const plan *p)
+/* The most bytes of registers that an element takes before some pass. */
+static int most_bytes(const plan *p)
 {
     int bytes = 1;
     for (int s = 0; s <= p->call->formula->nstages; s++)
         bytes = bytes_before(p, s) > bytes ? bytes_before(p, s) : bytes;
+    return bytes;
+}
+
+int ga__fused_most_held(const plan *p)
+{
+    return (p->call->formula->per_row ? REGISTER_BYTES : HELD_BYTES) / most_bytes(p);
+}
+
+int ga__fused_most_ahead(const plan *p)
+{
     const bool pairs = ga__fused_has_pairs(p);
     const int room = REGISTER_BYTES - (!pairs && ga__fused_has_late(p) ? GA__VECTOR_BYTES : 0),
-              most = room / bytes, limit = pairs ? AHEAD_PAIRED : AHEAD_EACH;
+              most = room / most_bytes(p), limit = pairs ? AHEAD_PAIRED : AHEAD_EACH;
     return most < limit ? most : limit;
 }
 
