@@ -112,6 +112,32 @@ static CUresult fake_launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz,
                         by, bz, shared, (void *)stream, *(int *)args[0]);
 }
 
+/* Of a configuration: the grid, the block, the shared memory and the blocks of a cluster. */
+static CUresult note_config(const char *what, const CUlaunchConfig *config, CUfunction f)
+{
+    const CUlaunchAttribute *cluster = config->attrs;
+    if (config->numAttrs != 1 || cluster->id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+        return CUDA_ERROR_INVALID_VALUE;
+    return note("%s %p (%u, %u, %u) (%u, %u, %u) %u %p by %u, %u, %u", what, (void *)f,
+                config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+                config->blockDimY, config->blockDimZ, config->sharedMemBytes,
+                (void *)config->hStream, cluster->value.clusterDim.x, cluster->value.clusterDim.y,
+                cluster->value.clusterDim.z);
+}
+
+static CUresult fake_clusters(int *clusters, CUfunction function, const CUlaunchConfig *config)
+{
+    *clusters = 9;
+    return note_config("clusters", config, function);
+}
+
+static CUresult fake_launch_clusters(const CUlaunchConfig *config, CUfunction f, void **args,
+                                     void **extra)
+{
+    return extra || *(int *)args[0] != 7 ? CUDA_ERROR_INVALID_VALUE
+                                         : note_config("launch", config, f);
+}
+
 static CUresult fake_context(CUdevice *device)
 {
     *device = 21;
@@ -141,6 +167,8 @@ static const struct {
     {"cuKernelGetFunction", (void (*)(void))fake_function},
     {"cuOccupancyMaxActiveBlocksPerMultiprocessor", (void (*)(void))fake_occupancy},
     {"cuLaunchKernel", (void (*)(void))fake_launch},
+    {"cuOccupancyMaxActiveClusters", (void (*)(void))fake_clusters},
+    {"cuLaunchKernelEx", (void (*)(void))fake_launch_clusters},
     {"cuCtxGetDevice", (void (*)(void))fake_context},
     {"cuDeviceGet", (void (*)(void))fake_device},
 };
@@ -240,6 +268,28 @@ static void launches_pass_all_numbers(void **state)
     assert_string_equal(called, "launch 0x200 (1, 2, 3) (4, 5, 6) 99 0x500 7");
 }
 
+static void clusters_are_counted_and_launched(void **state)
+{
+    int number = 7, clusters;
+    void *args[] = {&number}, *kernel = (void *)(uintptr_t)0x200;
+    cudaLaunchAttribute shape = {.id = cudaLaunchAttributeClusterDimension};
+    const cudaLaunchConfig_t config = {.gridDim = {24, 1, 1},
+                                       .blockDim = {256, 1, 1},
+                                       .dynamicSmemBytes = 99,
+                                       .stream = (cudaStream_t)(uintptr_t)0x500,
+                                       .attrs = &shape,
+                                       .numAttrs = 1};
+    (void)state;
+    shape.val.clusterDim.x = 6;
+    shape.val.clusterDim.y = shape.val.clusterDim.z = 1;
+    start(CUDA_SUCCESS, NULL);
+    assert_int_equal(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config), 0);
+    assert_string_equal(called, "clusters 0x400 (24, 1, 1) (256, 1, 1) 99 0x500 by 6, 1, 1");
+    assert_int_equal(clusters, 9);
+    assert_int_equal(cudaLaunchKernelExC(&config, kernel, args), 0);
+    assert_string_equal(called, "launch 0x200 (24, 1, 1) (256, 1, 1) 99 0x500 by 6, 1, 1");
+}
+
 static void errors_are_those_of_the_runtime(void **state)
 {
     CUkernel kernel;
@@ -260,6 +310,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(code_is_loaded_found_and_unloaded),
         cmocka_unit_test(kernels_have_attributes_names_and_parameters),
         cmocka_unit_test(launches_pass_all_numbers),
+        cmocka_unit_test(clusters_are_counted_and_launched),
         cmocka_unit_test(errors_are_those_of_the_runtime),
     };
     return run_named_tests(argc, argv, tests, NULL, NULL);

@@ -118,6 +118,7 @@ static ga__device noting_device = {.backend = &noting_backend,
                                    .threads_per_processor = 2048,
                                    .shared_bytes = 227 << 10,
                                    .meets = true,
+                                   .cluster_blocks = GA__CLUSTER_BLOCKS,
                                    .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool open_noting_device(void)

@@ -17,7 +17,7 @@ typedef ga__fused_plan plan;
  * long. */
 static bool stage_rows(plan *p)
 {
-    p->v.staged = ga__fused_stageable(p);
+    p->v.staged = p->own;
     p->rows_of_block = 1;
     if (p->part > (int64_t)ga__fused_shared_limit(p))
         return false;
@@ -57,7 +57,7 @@ void ga__fused_begin_ahead(plan *p)
 {
     p->v.registers = true;
     p->v.ahead = GA__AHEAD_BY_THREADS;
-    p->v.staged = ga__fused_stageable(p);
+    p->v.staged = p->own;
 }
 
 /* Rows in the registers of a block, or parts of them in those of each of some blocks, while the
@@ -78,7 +78,7 @@ bool ga__fused_plan_ahead(plan *p, int blocks, int largest)
         return false;
     const int team =
         blocks > 1 ? largest : ga__fused_power_of_two(ga__ceil_div(vectors, most), largest);
-    ga__fused_take_team(p, team, most, blocks > 1 ? most : 1);
+    ga__fused_take_team(p, team, most);
     p->v.block = p->v.team;
     p->grid = ga__fused_at_most(p->rows, ga__fused_blocks_at_once(p) / blocks) * blocks;
     return p->grid > 0;
@@ -131,7 +131,7 @@ static int64_t most_blocks(const plan *p, int64_t all)
 /* Bytes of a row's elements that come to shared memory. */
 static size_t staged_bytes(const plan *p)
 {
-    const uint64_t staged = ga__fused_stageable(p);
+    const uint64_t staged = p->own;
     size_t nbytes = 0;
     for (int k = 1; k < p->call->noperands; k++)
         if (staged >> k & 1 || ga__fused_is_staged_once(p->call->formula, &p->v, k))
@@ -188,7 +188,7 @@ static int meetings(const plan *p)
 
 /* How many blocks of `threads` threads together have room for a row, in registers and in shared
  * memory. */
-static int64_t blocks_of_row(const plan *p, int threads)
+static int64_t blocks_of_row(plan *p, int threads)
 {
     const int64_t room = threads * (int64_t)ga__fused_vectors_with_room(p, ga__fused_most_ahead(p)),
                   shared = (int64_t)ga__fused_shared_limit(p) * threads / WIDE_THREADS,
@@ -243,7 +243,7 @@ bool ga__fused_plan_distributed(plan *p)
 
 /* Whether parts in registers are faster than in shared memory: if the last pass alone reads some
  * operand; else those of floats, if they have several stages or are few. */
-static bool gains_from_registers(const plan *p)
+static bool gains_from_registers(plan *p)
 {
     const int threads = ga__fused_has_pairs(p) ? BLOCK : LARGEST_TEAM;
     return ga__fused_has_late(p) || (p->widest <= WORD && (p->call->formula->nstages > 1 ||

@@ -83,7 +83,7 @@ static bool plan_registers(plan *p, int across)
 static bool stage_strips(plan *p)
 {
     p->v.paired = GA_NO_DTYPE;
-    p->v.staged = ga__fused_stageable(p);
+    p->v.staged = p->own;
     p->part = ga__ceil_div(p->length, p->v.team);
     if (p->v.block * p->part > (int64_t)ga__fused_shared_limit(p))
         return false;

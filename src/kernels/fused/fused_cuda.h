@@ -27,8 +27,8 @@ bool ga__fused_has_pairs(const ga__fused_plan *p);
  * and of a block's one row, while the next one comes. */
 int ga__fused_most_each(const ga__fused_plan *p);
 int ga__fused_most_paired(const ga__fused_plan *p);
-int ga__fused_most_held(const ga__fused_plan *p);
-int ga__fused_most_ahead(const ga__fused_plan *p);
+int ga__fused_most_held(ga__fused_plan *p);
+int ga__fused_most_ahead(ga__fused_plan *p);
 
 /* Whether the last pass alone reads some operand, a few vectors at a time. */
 bool ga__fused_has_late(const ga__fused_plan *p);
@@ -36,8 +36,8 @@ bool ga__fused_has_late(const ga__fused_plan *p);
 /* The least one from `at_least` on, or `most`. */
 int ga__fused_power_of_two(int64_t at_least, int most);
 
-/* How many of the `room` vectors of a thread are in every row of the variant: as many as the next
- * smaller room has. */
+/* How many of the `room` vectors of a thread are in every row of the variant: half of them, unless
+ * the row has less, and then a power of two. */
 int ga__fused_sure_of(int room, int64_t whole_vectors, int team);
 
 /* Sets the elements of a vector, and whether rows are whole vectors, or lines where blocks share
@@ -51,9 +51,9 @@ int64_t ga__fused_vectors_of_part(const ga__fused_plan *p);
 /* Whole vectors among the most elements of a thread that there is room for: one at least. */
 int ga__fused_vectors_with_room(const ga__fused_plan *p, int elements);
 
-/* Lets `team` threads have the row, or a block's part, in registers that have room for `least` to
+/* Lets `team` threads have the row, or a block's part, in registers that have room for at most
  * `most` vectors of each. */
-void ga__fused_take_team(ga__fused_plan *p, int team, int most, int least);
+void ga__fused_take_team(ga__fused_plan *p, int team, int most);
 
 /* ---- Blocks ---- */
 

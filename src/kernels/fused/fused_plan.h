@@ -65,8 +65,13 @@ typedef struct ga__fused_plan {
     ga__nest kept, row; /* an operand's place is its number */
     ga__fused_variant v;
     int64_t rows_of_block, grid;
-    int64_t part;   /* CUDA: elements of a row that a block has; of columns, those of a thread */
-    int blocks;     /* CUDA: that share the row */
+    int64_t part;     /* CUDA: elements of a row that a block has; of columns, those of a thread */
+    int blocks;       /* CUDA: that share the row */
+    uint64_t along;   /* CUDA: a bit for each operand with elements of its own along the row; */
+    uint64_t own;     /* of these, those with elements of their own in each row, */
+    uint64_t last;    /* and those that all rows share and the last pass alone reads */
+    uint64_t counted; /* CUDA: the operands whose bytes in registers are known, */
+    int counted_bytes;
     int whole;      /* CUDA: elements of the longest vectors that make up all rows, */
     size_t widest;  /* and bytes of the widest element along them */
     size_t shared;  /* CUDA: bytes of a block */
@@ -97,10 +102,6 @@ static inline bool ga__fused_is_clustered(const ga__fused_variant *v)
     return v->walk == GA__WALK_CLUSTERS || v->walk == GA__WALK_DISTRIBUTED;
 }
 
-/* CUDA: the operands with elements of their own in each row, which shared memory may hold: a bit
- * for each. */
-uint64_t ga__fused_stageable(const ga__fused_plan *p);
-
 /* CUDA: gives the staged operands, the results that pass through and the kept values their places
  * in shared memory, and sets its size; and the most that it may be. */
 void ga__fused_place(ga__fused_plan *p);
@@ -125,12 +126,16 @@ static inline bool ga__fused_lends(const ga__fused_variant *v, int k)
                                      ga__dtype_size((ga_dtype)v->operand[0].memory);
 }
 
-/* CUDA: whether the last pass alone reads operand k, which is no part of the rows: it then takes
- * few registers at a time. */
+/* CUDA: whether operands that the last pass alone reads, and that are no part of the rows, take few
+ * registers at a time; and whether operand k does. */
+static inline bool ga__fused_reads_late(const ga__fused_formula *f, const ga__fused_variant *v)
+{
+    return v->registers && (v->ahead || v->lanes > 1) && !f->per_row &&
+           (v->walk == GA__WALK_ROWS || ga__fused_is_clustered(v));
+}
 static inline bool ga__fused_is_late(const ga__fused_formula *f, const ga__fused_variant *v, int k)
 {
-    bool late = v->registers && (v->ahead || v->lanes > 1) && !f->per_row &&
-                (ga__fused_is_clustered(v) || v->walk == GA__WALK_ROWS) && v->operand[k].streamed &&
+    bool late = ga__fused_reads_late(f, v) && v->operand[k].streamed &&
                 v->operand[k].step == STEP_ONE && !(v->staged >> k & 1) && k > 0;
     for (int s = 0; s < f->nstages; s++)
         late &= !(f->reads[s] >> k & 1);

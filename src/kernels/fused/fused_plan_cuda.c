@@ -18,17 +18,25 @@ static void note_rows(plan *p)
 {
     uint64_t all = (uint64_t)p->length | GA__LINE_BYTES;
     p->widest = 1;
+    p->along = p->own = 0;
+    p->counted = ~UINT64_C(0);
     for (int k = 0; k < p->call->noperands; k++) {
         if (!ga__fused_along_row(p, k))
             continue;
         const gpuarray *x = p->call->operands[k].array;
         const uintptr_t data = x ? (uintptr_t)x->data : 0, size = ga__fused_size(p, k);
-        all |= data % size ? 1 : data / size;
+        uint64_t strides = 0;
         for (int axis = 0; axis < p->kept.ndim; axis++)
-            all |= (uint64_t)p->kept.strides[k][axis];
+            strides |= (uint64_t)p->kept.strides[k][axis];
+        all |= strides | (data % size ? 1 : data / size);
         p->widest = size > p->widest ? size : p->widest;
+        p->along |= (uint64_t)(k > 0) << k;
+        p->own |= (uint64_t)(k > 0 && (strides != 0 || p->rows == 1)) << k;
     }
     p->whole = (int)(all & -all);
+    p->last = p->along & ~p->own;
+    for (int s = 0; s < p->call->formula->nstages && p->last; s++)
+        p->last &= ~p->call->formula->reads[s];
 }
 
 /* Elements of a vector, of whose operands none takes more than GA__VECTOR_BYTES. */
@@ -67,15 +75,6 @@ void ga__fused_choose_lanes(plan *p)
     p->v.shifted |= p->whole < ga__fused_line(p);
 }
 
-/* The vectors that a thread has room for: powers of two and three quarters of them, so that rows of
- * any length share few kernels. A thread skips those past its row's end. */
-static int room_for(int64_t vectors, int most)
-{
-    const int power = ga__fused_power_of_two(vectors, MOST_ROOM),
-              room = power >= 4 && vectors <= power / 4 * 3 ? power / 4 * 3 : power;
-    return room < most ? room : most;
-}
-
 /* The most vectors that a row lies in, or a block's part of it; and the fewest whole ones. */
 int64_t ga__fused_vectors_of_row(const plan *p)
 {
@@ -92,12 +91,13 @@ static int64_t least_vectors(const plan *p)
     return p->length > before ? (p->length - before) / p->v.lanes : 0;
 }
 
-/* The team shares the row, or the part, in registers, which have room for `least` to `most` vectors
- * of a thread. */
-void ga__fused_take_team(plan *p, int team, int most, int least)
+/* The team shares the row, or the part. Its threads have room for the most vectors that they ever
+ * have, and one that has a row for a power of two, so that rows of any length share few kernels. A
+ * thread skips vectors past its row's end. */
+void ga__fused_take_team(plan *p, int team, int most)
 {
-    const int64_t vectors = ga__ceil_div(ga__fused_vectors_of_part(p), team);
-    const int room = room_for(vectors > least ? vectors : least, most);
+    const int power = team > 1 ? most : ga__fused_power_of_two(ga__fused_vectors_of_part(p), most),
+              room = power < most ? power : most;
     p->v.team = (uint16_t)team;
     p->v.each = (uint8_t)(room * p->v.lanes);
     p->v.sure = (uint8_t)ga__fused_sure_of(room, least_vectors(p), team);
@@ -113,7 +113,7 @@ int ga__fused_vectors_with_room(const plan *p, int elements)
 /* The most elements of a thread: as many as registers hold, since a multiprocessor then has more
  * rows on their way, and smaller teams meet sooner; few of rows of few vectors, which neighbouring
  * threads read together. Measured on an H200: bench/results/h200-2026-11-29-fused.md. */
-static int elements_of_thread(const plan *p, int64_t vectors)
+static int elements_of_thread(plan *p, int64_t vectors)
 {
     const int most = ga__fused_most_held(p);
     const bool few = vectors <= FEW_VECTORS && !ga__fused_has_pairs(p) &&
@@ -129,7 +129,7 @@ static bool share_row(plan *p)
     const int team = ga__fused_power_of_two(ga__ceil_div(vectors, most), LARGEST_TEAM);
     if (vectors > (int64_t)team * most)
         return false;
-    ga__fused_take_team(p, team, most, 1);
+    ga__fused_take_team(p, team, most);
     p->v.block = (uint16_t)(team > GA__WARP ? team : BLOCK);
     p->rows_of_block = p->v.block / team;
     return true;

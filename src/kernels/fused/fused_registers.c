@@ -32,9 +32,8 @@ static size_t kept_bytes(const plan *p, int q)
 static int register_bytes(const plan *p)
 {
     size_t nbytes = 0;
-    for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k))
-            nbytes += operand_bytes(p, k);
+    for (uint64_t rest = p->along; rest; rest &= rest - 1)
+        nbytes += operand_bytes(p, __builtin_ctzll(rest));
     for (int q = 0; q < p->call->formula->nkept; q++)
         nbytes += kept_bytes(p, q);
     return (int)nbytes;
@@ -55,54 +54,58 @@ int ga__fused_most_each(const plan *p)
     return most < 1 ? 1 : most > limit ? limit : most;
 }
 
-/* Whether passes read operand k again instead: where rows of threads are the same one, too. */
-static bool takes_none(const plan *p, int k)
+/* Operands that the last pass alone reads, a few vectors at a time. */
+static uint64_t late_operands(const plan *p)
 {
-    return ga__fused_is_late(p->call->formula, &p->v, k) ||
-           (p->v.walk == GA__WALK_THREADS && !(p->v.staged >> k & 1));
-}
-
-/* Bytes of registers that one element takes before pass s reads it: what no later pass reads has
- * left its place to a kept value. */
-static int bytes_before(const plan *p, int s)
-{
-    const ga__fused_formula *f = p->call->formula;
-    uint64_t read = 0;
-    for (int pass = s; pass <= f->nstages; pass++)
-        read |= f->reads[pass];
-    size_t nbytes = 0;
-    for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && (s == 0 || read >> k & 1) && !takes_none(p, k))
-            nbytes += operand_bytes(p, k);
-    for (int q = 0; q < f->nkept; q++)
-        if (f->kept[q].stage < s)
-            nbytes += kept_bytes(p, q);
-    return (int)nbytes;
+    const uint64_t last = p->last & ~p->v.staged;
+    return last && ga__fused_reads_late(p->call->formula, &p->v) ? last : 0;
 }
 
 bool ga__fused_has_late(const plan *p)
 {
-    bool late = false;
-    for (int k = 1; k < p->call->noperands; k++)
-        late |= ga__fused_is_late(p->call->formula, &p->v, k);
-    return late;
+    return late_operands(p) != 0;
 }
 
-/* The most bytes of registers that an element takes before some pass. */
-static int most_bytes(const plan *p)
+/* The most bytes of registers that an element takes before some pass, of these operands and of kept
+ * values: what no later pass reads has left its place to one of them. */
+static int count_bytes(const plan *p, uint64_t taken)
 {
-    int bytes = 1;
-    for (int s = 0; s <= p->call->formula->nstages; s++)
-        bytes = bytes_before(p, s) > bytes ? bytes_before(p, s) : bytes;
-    return bytes;
+    const ga__fused_formula *f = p->call->formula;
+    uint64_t read = 0;
+    size_t most = 1;
+    for (int s = f->nstages; s >= 0; s--) {
+        size_t nbytes = 0;
+        read |= f->reads[s];
+        for (uint64_t rest = s > 0 ? taken & read : taken; rest; rest &= rest - 1)
+            nbytes += operand_bytes(p, __builtin_ctzll(rest));
+        for (int q = 0; q < f->nkept; q++)
+            if (f->kept[q].stage < s)
+                nbytes += kept_bytes(p, q);
+        most = nbytes > most ? nbytes : most;
+    }
+    return (int)most;
 }
 
-int ga__fused_most_held(const plan *p)
+/* Passes read operands again that come late, or that rows of threads share. Forms of a plan that
+ * take the same operands, in pairs or not, count once. */
+static int most_bytes(plan *p)
+{
+    const uint64_t staged = p->v.walk == GA__WALK_THREADS ? p->v.staged : ~UINT64_C(0),
+                   taken = p->along & ~late_operands(p) & staged,
+                   counted = taken | ga__fused_has_pairs(p); /* operand 0 is never taken */
+    if (p->counted != counted) {
+        p->counted = counted;
+        p->counted_bytes = count_bytes(p, taken);
+    }
+    return p->counted_bytes;
+}
+
+int ga__fused_most_held(plan *p)
 {
     return (p->call->formula->per_row ? REGISTER_BYTES : HELD_BYTES) / most_bytes(p);
 }
 
-int ga__fused_most_ahead(const plan *p)
+int ga__fused_most_ahead(plan *p)
 {
     const bool pairs = ga__fused_has_pairs(p);
     const int room = REGISTER_BYTES - (!pairs && ga__fused_has_late(p) ? GA__VECTOR_BYTES : 0),
@@ -120,8 +123,10 @@ int ga__fused_power_of_two(int64_t at_least, int most)
 
 int ga__fused_sure_of(int room, int64_t whole_vectors, int team)
 {
-    int sure = 0;
-    for (int k = 1; k < room && k * (int64_t)team <= whole_vectors; k *= 2)
-        sure = k;
+    int sure = room / 2, power = 1;
+    while (2 * power < sure)
+        power *= 2;
+    for (; sure > 0 && sure * (int64_t)team > whole_vectors; power /= 2)
+        sure = power;
     return sure;
 }

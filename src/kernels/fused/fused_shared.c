@@ -16,15 +16,6 @@ bool ga__fused_has_own_rows(const plan *p, int k)
     return own || p->rows == 1;
 }
 
-uint64_t ga__fused_stageable(const plan *p)
-{
-    uint64_t operands = 0;
-    for (int k = 1; k < p->call->noperands; k++)
-        if (ga__fused_along_row(p, k) && ga__fused_has_own_rows(p, k))
-            operands |= (uint64_t)1 << k;
-    return operands;
-}
-
 static size_t whole_vectors(size_t nbytes)
 {
     return (nbytes + GA__VECTOR_BYTES - 1) / GA__VECTOR_BYTES * GA__VECTOR_BYTES;

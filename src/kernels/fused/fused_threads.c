@@ -61,7 +61,7 @@ static bool has_groups(plan *p, int *together, int *nbytes)
 {
     const bool per_row = p->call->formula->per_row;
     bool fits = p->length <= LONGEST_SHORT, lends = per_row;
-    p->v.staged = ga__fused_stageable(p);
+    p->v.staged = p->own;
     *together = 1;
     *nbytes = 0;
     for (int k = 0; k < p->call->noperands && fits; k++) {
@@ -180,7 +180,7 @@ bool ga__fused_plan_threads(plan *p)
     if (p->length < SHORTEST_OF_THREAD || p->length > LONGEST_OF_THREAD)
         return false;
     p->v.registers = true;
-    p->v.staged = ga__fused_stageable(p);
+    p->v.staged = p->own;
     p->v.walk = GA__WALK_THREADS;
     p->v.team = p->v.lanes = 1;
     if (p->whole * p->widest < GA__VECTOR_BYTES && suits_threads(p) && take_rooms(p)) {
