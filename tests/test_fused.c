@@ -220,11 +220,12 @@ static void every_way_of_cuda(void **state)
     static const struct {
         ga_dtype dtype;
         int64_t rows, length;
-    } cases[] = {{GA_FLOAT32, 300, 16}, {GA_FLOAT32, 300, 17},  {GA_FLOAT32, 3, 1000},
-                 {GA_FLOAT32, 5, 1025}, {GA_FLOAT32, 21, 9001}, {GA_FLOAT16, 130, 33},
-                 {GA_FLOAT16, 2, 1027}, {GA_FLOAT64, 40, 31},   {GA_FLOAT16, 2, 20001},
-                 {GA_FLOAT64, 3, 6000}, {GA_FLOAT32, 600, 5},   {GA_FLOAT16, 1000, 3},
-                 {GA_FLOAT16, 700, 8},  {GA_FLOAT64, 300, 5},   {GA_FLOAT16, 130, 55}};
+    } cases[] = {{GA_FLOAT32, 300, 16},  {GA_FLOAT32, 300, 17},  {GA_FLOAT32, 3, 1000},
+                 {GA_FLOAT32, 5, 1025},  {GA_FLOAT32, 21, 9001}, {GA_FLOAT16, 130, 33},
+                 {GA_FLOAT16, 2, 1027},  {GA_FLOAT64, 40, 31},   {GA_FLOAT16, 2, 20001},
+                 {GA_FLOAT64, 3, 6000},  {GA_FLOAT32, 600, 5},   {GA_FLOAT16, 1000, 3},
+                 {GA_FLOAT16, 700, 8},   {GA_FLOAT64, 300, 5},   {GA_FLOAT16, 130, 55},
+                 {GA_FLOAT32, 3, 14001}, {GA_FLOAT16, 2, 30001}, {GA_FLOAT64, 3, 9001}};
     static const int some[] = {0, 2, 5, 7, FORMS - 1};
     (void)state;
     need_simulator();

@@ -43,10 +43,11 @@ static void divide_row(plan *p, int blocks)
     p->blocks = blocks > 1 ? (int)ga__ceil_div(lines, lines_of_part) : 1;
 }
 
-/* How the next row comes to shared memory. */
+/* How the next row comes to shared memory. Where blocks meet in memory, copies in bulk would hold
+ * their meetings up. */
 static ga__fused_ahead ahead_of(const plan *p)
 {
-    bool vectors = p->v.registers;
+    bool vectors = p->v.registers && p->v.walk != GA__WALK_CLUSTERS;
     for (int k = 1; k < p->call->noperands; k++)
         vectors &= !(p->v.staged >> k & 1) || p->v.lanes * ga__fused_size(p, k) == GA__VECTOR_BYTES;
     return vectors && p->call->device->arch >= FIRST_WITH_BULK ? GA__AHEAD_IN_BULK
@@ -58,6 +59,8 @@ void ga__fused_begin_ahead(plan *p)
     p->v.registers = true;
     p->v.ahead = GA__AHEAD_BY_THREADS;
     p->v.staged = p->own;
+    if (p->last)
+        p->v.late = true;
 }
 
 /* Rows in the registers of a block, or parts of them in those of each of some blocks, while the

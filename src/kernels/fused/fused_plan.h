@@ -32,11 +32,12 @@ typedef enum ga__fused_ahead {
  * odd number of operands one more is zero. */
 typedef struct ga__fused_variant {
     bool host;
-    bool wide;       /* 64-bit indices */
-    bool registers;  /* CUDA: a thread keeps its elements in registers, not in shared memory */
-    bool gathers;    /* CUDA: results pass through shared memory */
-    bool past_cache; /* host: results are stored past the cache */
-    uint8_t ahead;   /* a ga__fused_ahead */
+    bool wide;        /* 64-bit indices */
+    bool registers;   /* CUDA: a thread keeps its elements in registers, not in shared memory */
+    bool gathers : 1; /* CUDA: results pass through shared memory */
+    bool late : 1;    /* CUDA: operands that the last pass alone reads come when it does */
+    bool past_cache;  /* host: results are stored past the cache */
+    uint8_t ahead;    /* a ga__fused_ahead */
     uint8_t kept_ndim;
     uint8_t noperands;
     uint16_t block, team;  /* CUDA: threads of a block, and those that share a row */
@@ -130,7 +131,7 @@ static inline bool ga__fused_lends(const ga__fused_variant *v, int k)
  * registers at a time; and whether operand k does. */
 static inline bool ga__fused_reads_late(const ga__fused_formula *f, const ga__fused_variant *v)
 {
-    return v->registers && (v->ahead || v->lanes > 1) && !f->per_row &&
+    return v->registers && v->late && !f->per_row &&
            (v->walk == GA__WALK_ROWS || ga__fused_is_clustered(v));
 }
 static inline bool ga__fused_is_late(const ga__fused_formula *f, const ga__fused_variant *v, int k)

@@ -4,6 +4,7 @@
 #define FEW_DOUBLES (LARGEST_TEAM * 8)   /* a row that registers for twice as many hold; up to */
 #define MANY_DOUBLES (LARGEST_TEAM * 12) /* these, one reduction is faster: on H100 and H200 */
 #define SHIFTED_VECTORS 8                /* vectors of a row that may begin before it, at least */
+#define EARLY_VECTORS 32                 /* of a row whose operands all come at once */
 #define FEW_VECTORS 16                   /* of a row, */
 #define FEW_EACH 8                       /* and elements of a thread that has a part of it */
 #define MOST_ROOM 16                     /* vectors of a thread in registers */
@@ -64,6 +65,8 @@ void ga__fused_choose_lanes(plan *p)
     const int lanes = lanes_of(p);
     p->v.lanes = 1;
     p->v.shifted = false;
+    if (p->last)
+        p->v.late = p->v.ahead != GA__NOT_AHEAD;
     if (lanes == 1 || (p->v.registers && lanes > ga__fused_most_ahead(p)))
         return;
     const int whole = p->whole < lanes ? p->whole : lanes;
@@ -73,6 +76,8 @@ void ga__fused_choose_lanes(plan *p)
     p->v.shifted = whole == 1 || (whole < lanes && (!p->v.registers || p->v.ahead || pairs));
     p->v.lanes = (uint8_t)(p->v.shifted ? lanes : whole);
     p->v.shifted |= p->whole < ga__fused_line(p);
+    if (p->last)
+        p->v.late = p->v.ahead || ga__fused_vectors_of_row(p) > EARLY_VECTORS;
 }
 
 /* The most vectors that a row lies in, or a block's part of it; and the fewest whole ones. */
@@ -149,6 +154,7 @@ static bool plan_registers(plan *p)
     ga__fused_choose_lanes(p);
     if (!share_row(p)) {
         p->v.lanes = 1;
+        p->v.late = false;
         p->v.shifted = false;
         if (!share_row(p))
             return false;
