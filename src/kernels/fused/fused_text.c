@@ -233,7 +233,7 @@ static int blocks_at_least(const variant *v)
                                                                         : 1024)
                         : v->walk == GA__WALK_COLUMNS ? (v->each > 8 || wide ? 1024 : 1536)
                         : v->paired                   ? (v->each > 16 ? 1024 : 1536)
-                        : widest < sizeof(float)      ? 2048
+                        : widest < sizeof(float)      ? (v->each > 16 ? 1024 : 2048)
                                                       : 1024;
     return v->block > 0 && v->block < threads ? threads / v->block : 1;
 }
