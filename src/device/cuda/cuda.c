@@ -194,6 +194,15 @@ static int cuda_resident_clusters(ga__device *device, ga__function *function,
     return count;
 }
 
+static cudaError_t launch_clusters(ga__stream *stream, ga__function *function,
+                                   const ga__launch *launch, void **args)
+{
+    cudaLaunchAttribute cluster;
+    cudaLaunchConfig_t config = config_of(launch, &cluster);
+    config.stream = stream->handle;
+    return cudaLaunchKernelExC(&config, (const void *)function, args);
+}
+
 static ga_status cuda_launch(ga__stream *stream, ga__function *function, const ga__launch *launch)
 {
     ga__device *device = stream->device;
@@ -206,11 +215,8 @@ static ga_status cuda_launch(ga__stream *stream, ga__function *function, const g
     void *args[] = {
         (void *)(uintptr_t)launch->words}; /* read only, although its type is not const */
     const dim3 grid = {(unsigned)launch->grid, 1, 1}, block = {(unsigned)launch->block, 1, 1};
-    cudaLaunchAttribute cluster;
-    cudaLaunchConfig_t config = config_of(launch, &cluster);
-    config.stream = stream->handle;
     const cudaError_t error =
-        launch->cluster > 0 ? cudaLaunchKernelExC(&config, (const void *)function, args)
+        launch->cluster > 0 ? launch_clusters(stream, function, launch, args)
         : launch->together
             ? cudaLaunchCooperativeKernel(function, grid, block, args, launch->shared,
                                           stream->handle)
