@@ -67,13 +67,14 @@ bool ga__fused_has_late(const plan *p)
 }
 
 /* The most bytes of registers that an element takes before some pass, of these operands and of kept
- * values: what no later pass reads has left its place to one of them. */
+ * values: what no later pass reads has left its place to one of them. Without kept values the first
+ * pass has the most. */
 static int count_bytes(const plan *p, uint64_t taken)
 {
     const ga__fused_formula *f = p->call->formula;
     uint64_t read = 0;
     size_t most = 1;
-    for (int s = f->nstages; s >= 0; s--) {
+    for (int s = f->nkept > 0 ? f->nstages : 0; s >= 0; s--) {
         size_t nbytes = 0;
         read |= f->reads[s];
         for (uint64_t rest = s > 0 ? taken & read : taken; rest; rest &= rest - 1)
