@@ -18,6 +18,9 @@
 #define WIDE_BLOCKS 2
 #define FEW_ROWS 4 /* blocks keep a quarter of the multiprocessors busy */
 
+/* Notes what all forms ask of the operands. */
+void ga__fused_note_rows(ga__fused_plan *p);
+
 /* ---- Registers ---- */
 
 /* Whether a thread has its elements in pairs, of the bits that memory has. */

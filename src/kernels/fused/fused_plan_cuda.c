@@ -15,7 +15,7 @@ typedef ga__fused_plan plan;
 
 /* Notes what all forms ask of the operands. Elements of the longest vectors divide the length, the
  * strides and the addresses. */
-static void note_rows(plan *p)
+void ga__fused_note_rows(plan *p)
 {
     uint64_t all = (uint64_t)p->length | GA__LINE_BYTES;
     p->widest = 1;
@@ -237,7 +237,7 @@ static bool plan_held(plan *p)
 
 bool ga__fused_plan_cuda(plan *p)
 {
-    note_rows(p);
+    ga__fused_note_rows(p);
     if (p->v.walk == GA__WALK_COLUMNS)
         return ga__fused_plan_columns(p);
     if (ga__fused_plan_short(p))

@@ -84,9 +84,12 @@ static bool has_groups(plan *p, int *together, int *nbytes)
  * those of several, and what all rows share is read once. */
 static void set_steps(plan *p, int step)
 {
+    if (p->length > 1)
+        return;
     for (int k = p->call->formula->per_row; k < p->call->noperands; k++)
-        if (p->length == 1 && p->v.operand[k].streamed)
+        if (p->v.operand[k].streamed)
             p->v.operand[k].step = (uint8_t)(step & 3);
+    ga__fused_note_rows(p);
 }
 
 /* Short rows: a thread has groups of them. */
