@@ -216,8 +216,8 @@ static bool plan_parts(plan *p, int threads)
            ga__fused_plan_ahead(p, (int)spread_row(p, blocks, all), threads);
 }
 
-/* As many blocks of a cluster of the hardware as leave room for the same number of clusters in a
- * group of neighbouring multiprocessors, none of which spans two groups. */
+/* The most blocks of a hardware cluster for which a group of neighbouring multiprocessors still
+ * runs as many clusters at once. A cluster never spans two groups. */
 static int64_t fill_group(int64_t blocks, int threads)
 {
     const int64_t room = GROUP_PROCESSORS * (WIDE_THREADS / threads);

@@ -26,10 +26,9 @@ void ga__fused_note_rows(ga__fused_plan *p);
 /* Whether a thread has its elements in pairs, of the bits that memory has. */
 bool ga__fused_has_pairs(const ga__fused_plan *p);
 
-/* The most elements of a thread: of columns; in pairs; of rows, several of which a block may have;
- * and of a block's one row, while the next one comes. */
+/* The most elements that a thread holds: of columns; of rows, where a block may hold several; and
+ * of a block's only row, while the next one is copied. */
 int ga__fused_most_each(const ga__fused_plan *p);
-int ga__fused_most_paired(const ga__fused_plan *p);
 int ga__fused_most_held(ga__fused_plan *p);
 int ga__fused_most_ahead(ga__fused_plan *p);
 

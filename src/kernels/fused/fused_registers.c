@@ -2,8 +2,7 @@
 #include "kernels/fused/fused_cuda.h"
 
 #define REGISTER_BYTES 128 /* of a thread's elements */
-#define MOST_PAIRED 32     /* elements of a thread in pairs, */
-#define PAIRED_OF_WARP 64  /* and where a warp then has the row, without barriers */
+#define MOST_PAIRED 32     /* elements of a thread of columns, in pairs */
 #define HELD_BYTES 96      /* where results take registers too, and no copy is on its way */
 #define AHEAD_EACH 32      /* elements of a thread in registers while the next row is copied, */
 #define AHEAD_PAIRED 64    /* and in pairs */
@@ -39,16 +38,10 @@ static int register_bytes(const plan *p)
     return (int)nbytes;
 }
 
-int ga__fused_most_paired(const plan *p)
-{
-    return p->v.walk == GA__WALK_ROWS && p->length <= GA__WARP * PAIRED_OF_WARP ? PAIRED_OF_WARP
-                                                                                : MOST_PAIRED;
-}
-
 int ga__fused_most_each(const plan *p)
 {
     const int bytes = register_bytes(p), most = bytes > 0 ? REGISTER_BYTES / bytes : MOST_EACH,
-              limit = ga__fused_has_pairs(p)      ? ga__fused_most_paired(p)
+              limit = ga__fused_has_pairs(p)      ? MOST_PAIRED
                       : p->call->formula->per_row ? MOST_PER_ROW
                                                   : MOST_EACH;
     return most < 1 ? 1 : most > limit ? limit : most;
